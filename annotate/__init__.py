@@ -1,0 +1,1 @@
+"""People's work: people, images, items, drafts, reviews, datasets and labels."""

@@ -1,0 +1,1 @@
+"""Machines' work: models, runs, responses, detectors, validation, results and releases."""

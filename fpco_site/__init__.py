@@ -1,0 +1,1 @@
+"""The building: settings, environment, addresses, background tasks and errors."""

@@ -1,0 +1,1 @@
+"""Providers of language models and the engine that calls them."""

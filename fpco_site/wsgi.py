@@ -1,0 +1,8 @@
+"""The WSGI application that a web server loads."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fpco_site.settings")
+application = get_wsgi_application()
