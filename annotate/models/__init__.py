@@ -1,0 +1,30 @@
+"""Facts about people's work; one noun a module."""
+
+from annotate.models.datasets import Dataset, DatasetItem, DatasetTurn
+from annotate.models.drafts import Draft, Drafter
+from annotate.models.images import Image
+from annotate.models.items import Item, Revision, Turn
+from annotate.models.labels import Assignment, Guideline, Label, LabelSet, LabelTask
+from annotate.models.people import User
+from annotate.models.protocols import Protocol
+from annotate.models.reviews import Review
+
+__all__ = [
+    "Assignment",
+    "Dataset",
+    "DatasetItem",
+    "DatasetTurn",
+    "Draft",
+    "Drafter",
+    "Guideline",
+    "Image",
+    "Item",
+    "Label",
+    "LabelSet",
+    "LabelTask",
+    "Protocol",
+    "Review",
+    "Revision",
+    "Turn",
+    "User",
+]

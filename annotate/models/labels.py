@@ -1,0 +1,171 @@
+"""Blind labelling. Nothing here can name a model, a run, a detector or a verdict of one."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+from annotate.axes import PremiseClass
+from annotate.models.datasets import Dataset
+from annotate.models.images import Image
+from fpco_site.fields import WrittenField, one_of
+
+
+class Mode(models.TextChoices):
+    CROSSED = "crossed", "crossed: every annotator labels every task"
+    POOL = "pool", "pool: each task gets so many labels"
+
+
+class LabelSetState(models.TextChoices):
+    OPEN = "open", "open"
+    CLOSED = "closed", "closed"
+
+
+class LabelSet(models.Model):
+    """Tasks for a group of annotators. Once closed, a set never reopens."""
+
+    name = models.CharField(max_length=100, unique=True)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="label_sets")
+    mode = models.CharField(max_length=20, choices=Mode, default=Mode.CROSSED)
+    labels_per_task = models.PositiveSmallIntegerField(default=2)
+    show_picture = models.BooleanField(default=False)
+    state = models.CharField(max_length=20, choices=LabelSetState, default=LabelSetState.OPEN)
+    opened_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    opened_at = models.DateTimeField()
+    closed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            one_of("mode", Mode),
+            one_of("state", LabelSetState),
+            models.CheckConstraint(
+                condition=models.Q(state="open", closed_at__isnull=True)
+                | models.Q(state="closed", closed_at__isnull=False),
+                name="annotate_labelset_closed_has_time",
+                violation_error_message="A closed set says when it was closed.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Guideline(models.Model):
+    """One version of a set's guidelines; each label says which one it was made under."""
+
+    label_set = models.ForeignKey(LabelSet, on_delete=models.PROTECT, related_name="guidelines")
+    version = models.PositiveSmallIntegerField(default=1)
+    text = WrittenField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["label_set_id", "version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["label_set", "version"],
+                name="annotate_guideline_once",
+                violation_error_message="This version of the guidelines exists already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"v{self.version}"
+
+
+class LabelTask(models.Model):
+    """Exactly what an annotator may see, and nothing else.
+
+    All tasks of a set share one creation time and are inserted in shuffled order, so that neither
+    ids nor times tell where an answer comes from.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    label_set = models.ForeignKey(LabelSet, on_delete=models.PROTECT, related_name="tasks")
+    created_at = models.DateTimeField()
+    premise_class = models.CharField(max_length=20, choices=PremiseClass)
+    content = WrittenField()
+    modified = WrittenField(blank=True)
+    response = WrittenField()
+    image = models.ForeignKey(Image, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [one_of("premise_class", PremiseClass)]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class AssignmentState(models.TextChoices):
+    OPEN = "open", "open"
+    SUBMITTED = "submitted", "submitted"
+
+
+class Assignment(models.Model):
+    """One person's work on one set, in an order of their own (HMAC of secret, set and person).
+
+    `pseudonym` (H1, H2, ...) stands for the person in tables and releases.
+    """
+
+    label_set = models.ForeignKey(LabelSet, on_delete=models.PROTECT, related_name="assignments")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments")
+    pseudonym = models.CharField(max_length=60)
+    order_key = models.CharField(max_length=64)
+    state = models.CharField(max_length=20, choices=AssignmentState, default=AssignmentState.OPEN)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            one_of("state", AssignmentState),
+            models.UniqueConstraint(
+                fields=["label_set", "person"],
+                name="annotate_assignment_once",
+                violation_error_message="This person is assigned to the set already.",
+            ),
+            models.UniqueConstraint(
+                fields=["label_set", "pseudonym"],
+                name="annotate_assignment_pseudonym_once",
+                violation_error_message="A pseudonym stands for one person of the set.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label_set_id}: {self.pseudonym}"
+
+
+class Label(models.Model):
+    """One answer of one person; a change is a new row and the latest counts.
+
+    `client` and `sequence` come from the page: the same pair twice is stored once, and a sequence
+    lower than one already stored for that client is stale and ignored.
+    """
+
+    task = models.ForeignKey(LabelTask, on_delete=models.PROTECT, related_name="labels")
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="labels")
+    detect = models.BooleanField()
+    unsure = models.BooleanField(default=False)
+    comment = WrittenField(blank=True)
+    seconds = models.FloatField(null=True, blank=True)
+    guideline = models.ForeignKey(Guideline, null=True, on_delete=models.PROTECT, related_name="+")
+    client = models.UUIDField()
+    sequence = models.PositiveIntegerField()
+    simulated = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "assignment", "client", "sequence"],
+                name="annotate_label_once_a_press",
+                violation_error_message="This label is stored already.",
+            )
+        ]
+        indexes = [models.Index(fields=["assignment", "task", "-id"], name="annotate_label_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.task_id}: {self.detect}"

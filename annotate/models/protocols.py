@@ -1,0 +1,36 @@
+"""How long a dialogue is, which of its turns are false, and how many images a cell wants."""
+
+from typing import Any
+
+from django.db import models
+
+STUDY = {"name": "FPCO-Dialog", "turns": 10, "false_turns": [4, 5, 6, 7, 8, 9, 10], "per_cell": 30}
+
+
+class Protocol(models.Model):
+    """The plan of a study as data; the published study's is the default (paper, section 3)."""
+
+    name = models.CharField(max_length=100, unique=True)
+    turns = models.PositiveSmallIntegerField(default=10)
+    false_turns = models.JSONField(default=list)
+    per_cell = models.PositiveIntegerField(default=30)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(turns__gte=1, turns__lte=15),
+                name="annotate_protocol_turns",
+                violation_error_message="A dialogue has 1 to 15 turns.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "turns": self.turns,
+            "false_turns": list(self.false_turns),
+            "per_cell": self.per_cell,
+        }

@@ -1,0 +1,48 @@
+"""A person's verdict on one version of an item."""
+
+from django.conf import settings
+from django.db import models
+
+from annotate.models.items import Item
+from fpco_site.fields import WrittenField, one_of
+
+
+class Verdict(models.TextChoices):
+    APPROVED = "approved", "approved"
+    SENT_BACK = "sent_back", "sent back"
+    REJECTED = "rejected", "rejected"
+
+
+class Review(models.Model):
+    """The four checks of the study's human review (paper, section 3) and what was decided."""
+
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="reviews")
+    item_version = models.PositiveIntegerField()
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    verdict = models.CharField(max_length=20, choices=Verdict)
+    grounding = models.BooleanField()
+    consistency = models.BooleanField()
+    naturalness = models.BooleanField()
+    single_error = models.BooleanField()
+    comment = WrittenField(blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            one_of("verdict", Verdict),
+            models.UniqueConstraint(
+                fields=["item", "item_version", "reviewer"],
+                name="annotate_review_once_a_version",
+                violation_error_message="You have reviewed this version already.",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(verdict="approved")
+                | models.Q(grounding=True, consistency=True, naturalness=True, single_error=True),
+                name="annotate_review_approval_means_four_checks",
+                violation_error_message="Approving states that all four checks hold.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id} v{self.item_version}: {self.verdict}"

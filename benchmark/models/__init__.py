@@ -1,0 +1,35 @@
+"""Facts about machines' work; one noun a module.
+
+Foreign keys to `annotate` have no way back (`related_name="+"`), so that nothing a person labels
+can be followed to a model, a run or a verdict.
+"""
+
+from benchmark.models.detectors import Detection, DetectionCall, DetectionJob, Detector, DetectorLabel
+from benchmark.models.models import EvaluatedModel
+from benchmark.models.releases import Release
+from benchmark.models.responses import Attempt, Response
+from benchmark.models.results import Analysis, Pattern, ResultSet, ResultSetDetector, ResultSetRun
+from benchmark.models.runs import Dialogue, Run
+from benchmark.models.validation import Exposure, ValidationItem, ValidationSet
+
+__all__ = [
+    "Analysis",
+    "Attempt",
+    "Detection",
+    "DetectionCall",
+    "DetectionJob",
+    "Detector",
+    "DetectorLabel",
+    "Dialogue",
+    "EvaluatedModel",
+    "Exposure",
+    "Pattern",
+    "Release",
+    "Response",
+    "ResultSet",
+    "ResultSetDetector",
+    "ResultSetRun",
+    "Run",
+    "ValidationItem",
+    "ValidationSet",
+]

@@ -1,0 +1,142 @@
+"""LLM detectors and the labels they gave; a label is a real verdict or it isn't there."""
+
+from django.conf import settings
+from django.db import models
+
+from annotate.models import Dataset
+from benchmark.models.responses import CallFields, CallOutcome, Response
+from benchmark.models.runs import Dialogue
+from fpco_site.fields import WrittenField, one_of
+from fpco_site.llm.models import EndpointFields, Leased
+
+
+class Detector(EndpointFields):
+    """One version of a detector: model, prompt and settings. A change of any makes a new version."""
+
+    slug = models.SlugField(max_length=40)
+    version = models.PositiveSmallIntegerField(default=1)
+    name = models.CharField(max_length=100)
+    prompt_name = models.CharField(max_length=60, blank=True)
+    prompt_version = models.CharField(max_length=20, blank=True)
+    prompt_sha256 = models.CharField(max_length=64, blank=True)
+    active = models.BooleanField(default=True)
+    imported = models.BooleanField(default=False)
+    simulated = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug", "version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["slug", "version"],
+                name="benchmark_detector_version_once",
+                violation_error_message="This version of the detector exists already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name if self.version == 1 else f"{self.name} (v{self.version})"
+
+
+class JobState(models.TextChoices):
+    RUNNING = "running", "running"
+    PAUSED = "paused", "paused"
+    COMPLETE = "complete", "complete"
+    INCOMPLETE = "incomplete", "incomplete"
+
+
+class DetectionJob(models.Model):
+    """One detector over one dataset: the wish that every ended dialogue of it be labelled."""
+
+    detector = models.ForeignKey(Detector, on_delete=models.PROTECT, related_name="jobs")
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="+")
+    state = models.CharField(max_length=20, choices=JobState, default=JobState.RUNNING, db_index=True)
+    pause_reason = WrittenField(blank=True)
+    concurrency = models.PositiveIntegerField(default=4)
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    started_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            one_of("state", JobState),
+            models.UniqueConstraint(
+                fields=["detector", "dataset"],
+                name="benchmark_detectionjob_once",
+                violation_error_message="This detector already works on this dataset.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.detector_id} over {self.dataset_id}"
+
+
+class DetectionState(models.TextChoices):
+    WAITING = "waiting", "waiting"
+    RUNNING = "running", "running"
+    COMPLETE = "complete", "complete"
+    FAILED = "failed", "failed"
+
+
+class Detection(Leased):
+    """One detector over one dialogue: claimed once the dialogue has ended."""
+
+    job = models.ForeignKey(DetectionJob, on_delete=models.PROTECT, related_name="detections")
+    detector = models.ForeignKey(Detector, on_delete=models.PROTECT, related_name="detections")
+    dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="detections")
+    state = models.CharField(max_length=20, choices=DetectionState, default=DetectionState.WAITING)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            one_of("state", DetectionState),
+            models.UniqueConstraint(
+                fields=["detector", "dialogue"],
+                name="benchmark_detection_once",
+                violation_error_message="A detector has one detection a dialogue.",
+            ),
+        ]
+        indexes = [models.Index(fields=["job", "state"], name="benchmark_detection_state")]
+
+    def __str__(self) -> str:
+        return f"detection {self.pk}"
+
+
+class DetectionCall(CallFields):
+    """Every call of a detection: the ids asked and the reply as it came. Rows are only added."""
+
+    detection = models.ForeignKey(Detection, on_delete=models.PROTECT, related_name="calls")
+    ids = models.JSONField(default=list)
+    outcome = models.CharField(max_length=20, choices=CallOutcome)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [one_of("outcome", CallOutcome)]
+
+    def __str__(self) -> str:
+        return f"{self.detection_id}: {self.outcome}"
+
+
+class DetectorLabel(models.Model):
+    """True: the detector sees a correction (on turns 1-3: a needless one). Never a guess."""
+
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="labels")
+    detector = models.ForeignKey(Detector, on_delete=models.PROTECT, related_name="labels")
+    dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="labels")
+    turn = models.PositiveSmallIntegerField()
+    detect = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["response", "detector"],
+                name="benchmark_detectorlabel_once",
+                violation_error_message="A detector labels a response once.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.response_id}: {self.detect}"

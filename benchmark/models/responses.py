@@ -1,0 +1,94 @@
+"""Answers, written once, and every call that was made to get them."""
+
+from django.db import models
+
+from benchmark.models.runs import Dialogue
+from fpco_site.fields import CompressedField, WrittenField
+from fpco_site.llm.models import UsageFields
+
+
+class CallOutcome(models.TextChoices):
+    """How a call ended; only the first three have text (design section 4)."""
+
+    ANSWERED = "answered", "answered"
+    CUT = "cut", "cut off at the token cap"
+    REFUSED = "refused", "refused"
+    BLOCKED = "blocked", "blocked by a filter"
+    EMPTY = "empty", "empty"
+    FAILED = "failed", "failed"
+
+
+class Response(UsageFields):
+    """The one answer to a turn. It exists only where the provider returned text, and never changes."""
+
+    dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="responses")
+    turn = models.PositiveSmallIntegerField()
+    text = WrittenField()
+    cut = models.BooleanField(default=False)
+    refusal = models.BooleanField(default=False)
+    finish_reason = models.CharField(max_length=60, blank=True)
+    model_answered = models.CharField(max_length=200, blank=True)
+    seconds = models.FloatField(null=True, blank=True)
+    raw = CompressedField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["dialogue_id", "turn"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["dialogue", "turn"],
+                name="benchmark_response_once",
+                violation_error_message="This turn has been answered already.",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(text=""),
+                name="benchmark_response_has_text",
+                violation_error_message="A response has text; a call without text is an attempt.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dialogue_id}/{self.turn}"
+
+    @property
+    def outcome(self) -> str:
+        return CallOutcome.REFUSED if self.refusal else CallOutcome.CUT if self.cut else CallOutcome.ANSWERED
+
+
+class CallFields(UsageFields):
+    """What is known of one call to a provider."""
+
+    started_at = models.DateTimeField()
+    seconds = models.FloatField(default=0)
+    request_id = models.CharField(max_length=200, blank=True)
+    status = models.PositiveSmallIntegerField(null=True, blank=True)
+    error_class = models.CharField(max_length=100, blank=True)
+    error = WrittenField(blank=True)
+    raw = CompressedField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Attempt(CallFields):
+    """Every call for a turn, answered or not. Rows are only added."""
+
+    dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="attempts")
+    turn = models.PositiveSmallIntegerField()
+    outcome = models.CharField(max_length=20, choices=CallOutcome)
+    reason = WrittenField(blank=True)
+    settings = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(outcome__in=CallOutcome.values),
+                name="benchmark_attempt_outcome_known",
+                violation_error_message="An attempt ends in one of the known outcomes.",
+            )
+        ]
+        indexes = [models.Index(fields=["dialogue", "turn", "-id"], name="benchmark_attempt_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.dialogue_id}/{self.turn}: {self.outcome}"

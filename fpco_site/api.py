@@ -1,0 +1,23 @@
+"""The API's router and the way errors become replies."""
+
+from typing import Any
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import exception_handler
+
+from fpco_site.errors import FpcoError
+
+router = SimpleRouter()
+
+
+def handle_error(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Our own errors answer with their sentence and status; all others as DRF does."""
+    if isinstance(error, FpcoError):
+        return Response({"detail": error.message}, status=error.status)
+    return exception_handler(error, context)
+
+
+urlpatterns = [path("schema/", SpectacularAPIView.as_view(), name="api_schema"), *router.urls]

@@ -1,0 +1,112 @@
+"""Rows that the engine keeps: workers, gates, leases and the description of an endpoint."""
+
+import uuid
+from typing import Any, ClassVar
+
+from django.db import models
+
+from fpco_site.llm.types import Endpoint
+
+
+class EndpointFields(models.Model):
+    """Where and how a model is asked. Keys are named, never stored (design section 6, rule 5)."""
+
+    provider = models.CharField(max_length=40)
+    model_id = models.CharField(max_length=200)
+    base_url = models.CharField(max_length=500, blank=True)
+    api_key_env = models.CharField(max_length=100, blank=True)
+    max_output_tokens = models.PositiveIntegerField(default=256)
+    temperature = models.FloatField(null=True, blank=True)
+    top_p = models.FloatField(null=True, blank=True)
+    concurrency = models.PositiveIntegerField(default=4)
+    options = models.JSONField(default=dict, blank=True)
+    # Prices are in US dollars per million tokens; null is unknown, which is not zero.
+    price_input = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    price_cached_input = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    price_output = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    def endpoint(self) -> Endpoint:
+        return Endpoint(
+            provider=self.provider,
+            model_id=self.model_id,
+            base_url=self.base_url,
+            api_key_env=self.api_key_env,
+            max_output_tokens=self.max_output_tokens,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            options=dict(self.options),
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """What a run keeps of the endpoint: everything that was asked for, in plain values."""
+        names = (
+            "provider",
+            "model_id",
+            "base_url",
+            "api_key_env",
+            "max_output_tokens",
+            "temperature",
+            "top_p",
+            "options",
+        )
+        return {name: getattr(self, name) for name in names}
+
+
+class UsageFields(models.Model):
+    """Tokens as billed: input includes cached, output includes reasoning; null is unknown."""
+
+    input_tokens = models.PositiveIntegerField(null=True, blank=True)
+    cached_tokens = models.PositiveIntegerField(null=True, blank=True)
+    output_tokens = models.PositiveIntegerField(null=True, blank=True)
+    reasoning_tokens = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Worker(models.Model):
+    """A live process that claims work. `beats` grows every few seconds; no clock is compared."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    host = models.CharField(max_length=255)
+    pid = models.PositiveIntegerField()
+    beats = models.PositiveBigIntegerField(default=0)
+    started_at = models.DateTimeField(auto_now_add=True)
+    seen_at = models.DateTimeField(auto_now=True)  # for people to read; never compared
+    stopped_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.pid}"
+
+
+class Gate(models.Model):
+    """What all workers know of one key's rate limit (design section 4).
+
+    `limit` is the calls in flight allowed over all workers, null for no limit yet. `wait` is in
+    seconds from the moment a worker first sees `epoch`, on that worker's own monotonic clock.
+    """
+
+    key = models.CharField(max_length=700, unique=True)
+    epoch = models.PositiveBigIntegerField(default=0)
+    wait = models.FloatField(default=0)
+    limit = models.FloatField(null=True, blank=True)
+    reason = models.CharField(max_length=300, blank=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Leased(models.Model):
+    """Work that one worker holds at a time; every write is fenced on the token."""
+
+    lease_worker = models.ForeignKey(Worker, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    lease_token = models.UUIDField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    FREE: ClassVar[dict[str, None]] = {"lease_worker": None, "lease_token": None}

@@ -1,0 +1,48 @@
+"""What was written for good can't be changed, whoever asks the database."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from annotate.models import DatasetItem, DatasetTurn
+from benchmark.models import DetectorLabel, Response
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.db]
+
+
+def refused(change: Callable[[], Any], words: str) -> None:
+    with pytest.raises(DatabaseError, match=words), transaction.atomic():
+        change()
+
+
+def test_a_frozen_question_and_item_refuse_an_update() -> None:
+    factories.dataset(items=1)
+    refused(lambda: DatasetTurn.objects.update(content="changed"), "frozen question")
+    refused(lambda: DatasetItem.objects.update(target_description="changed"), "frozen item")
+
+
+def test_a_picture_may_be_attached_to_a_frozen_item() -> None:
+    row = factories.dataset(items=0)
+    entry = factories.dataset_item(row, image=None)
+    photo = factories.image()
+    DatasetItem.objects.filter(pk=entry.pk).update(image=photo)
+    assert DatasetItem.objects.get(pk=entry.pk).image == photo
+
+
+def test_an_answer_and_a_verdict_refuse_an_update() -> None:
+    run = factories.run(answered=2)
+    factories.detector_labels(factories.detector(), run)
+    refused(lambda: Response.objects.update(text="changed"), "response can not be changed")
+    refused(lambda: DetectorLabel.objects.update(detect=False), "verdict can not be changed")
+
+
+def test_text_with_nul_and_lone_surrogates_comes_back_true() -> None:
+    run = factories.run(answered=0)
+    odd = "a\x00b\ud800c\x1ad\U0001f600"
+    Response.objects.create(dialogue=run.dialogues.get(), turn=1, text=odd, raw=b"\x00\xff raw")
+    kept = Response.objects.get()
+    assert kept.text == odd
+    assert kept.raw == b"\x00\xff raw"
