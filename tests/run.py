@@ -1,0 +1,156 @@
+"""Run the whole suite: `python -m tests.run [NAME ...]`, where NAME picks passes, such as `sqlite`.
+
+Each pass is one pytest. Servers start once, outside of pytest, and always stop. The last line counts
+every pass together. With CI=true or FPCO_NO_SKIPS=1, a skipped test and an empty pass are failures.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from tests import services
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_TESTS = 5
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pytest: what it selects, on which database, with how many processes."""
+
+    name: str
+    title: str
+    marks: str
+    postgres: bool = False
+    processes: int = 0
+    env: dict[str, str] = field(default_factory=dict)
+
+
+PASSES = (
+    Pass("sqlite", "SQLite", "not browser and not full_size", processes=2),
+    Pass("postgres", "PostgreSQL", "(db or worker) and not browser and not full_size", postgres=True, processes=2),
+    Pass("browser", "Browser", "browser"),
+    Pass("browser-postgres", "Browser on PostgreSQL", "browser and db", postgres=True),
+    Pass("full-size", "Release of the published size", "full_size"),
+    Pass(
+        "full-size-postgres",
+        "A tenth of it on PostgreSQL",
+        "full_size and db",
+        postgres=True,
+        env={"FPCO_RELEASE_SHARE": "10"},
+    ),
+)
+
+
+@dataclass
+class Count:
+    """What became of the tests of one or more passes."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: "Count") -> "Count":
+        return Count(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def read_count(report: Path, code: int) -> Count:
+    """Count a pass from its JUnit report; a pytest that broke off counts as one more failure."""
+    count = Count()
+    if report.exists():
+        for case in ElementTree.parse(report).iter("testcase"):
+            if case.find("failure") is not None or case.find("error") is not None:
+                count.failed += 1
+            elif case.find("skipped") is not None:
+                count.skipped += 1
+            else:
+                count.passed += 1
+    if code not in {0, NO_TESTS} and not count.failed:
+        count.failed += 1
+    return count
+
+
+def run_pass(chosen: Pass, *, folder: Path, database: str, broker: str, strict: bool) -> Count:
+    """Run one pass, its output straight to the terminal."""
+    say(f"\n== {chosen.title}")
+    report = folder / f"{chosen.name}.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-m", chosen.marks, f"--junitxml={report}", "-rs"]
+    if chosen.processes:
+        command += ["-n", str(chosen.processes)]
+    env = {**os.environ, **chosen.env, "CELERY_BROKER_URL": broker}
+    env.pop("DATABASE_URL", None)
+    if chosen.postgres:
+        env["DATABASE_URL"] = database
+    code = subprocess.run(command, cwd=ROOT, env=env).returncode
+    count = read_count(report, code)
+    if strict and code == NO_TESTS:
+        say(f"No test was found for this pass ({chosen.marks}).")
+        count.failed += 1
+    return count
+
+
+def run(names: list[str], *, strict: bool) -> int:
+    """Run the chosen passes (all without names) and sum them up; 0 only when all of it holds."""
+    begin = time.monotonic()
+    total = Count()
+    lines = []
+    with services.temporary_folder() as folder, servers(folder) as (database, broker):
+        for chosen in (one for one in PASSES if not names or one.name in names):
+            started = time.monotonic()
+            count = run_pass(chosen, folder=folder, database=database, broker=broker, strict=strict)
+            total += count
+            lines.append(f"{chosen.title:<30} {count} ({time.monotonic() - started:.0f} s)")
+    say("\n== Summary\n" + "\n".join(lines) + f"\n{time.monotonic() - begin:.0f} s in all.")
+    if strict and total.skipped:
+        say("No test may be skipped here: each skip above counts as a failure of the run.")
+    say(str(total))
+    return 1 if total.failed or not total.passed or (strict and total.skipped) else 0
+
+
+@contextmanager
+def servers(folder: Path) -> Iterator[tuple[str, str]]:
+    """PostgreSQL and Valkey for every pass: yields their addresses."""
+    with services.valkey(folder) as broker, services.postgres(folder) as database:
+        yield database, broker
+
+
+def is_strict() -> bool:
+    return any(os.environ.get(name, "").lower() in {"1", "true", "yes"} for name in ("CI", "FPCO_NO_SKIPS"))
+
+
+def end(_signal: int, _frame: FrameType | None) -> None:
+    """Turn SIGTERM into an exception, so that the servers stop on the way out."""
+    raise KeyboardInterrupt
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main(names: list[str]) -> int:
+    unknown = sorted(set(names) - {one.name for one in PASSES})
+    if unknown:
+        say(f"There is no pass {unknown[0]!r}; there are: {', '.join(one.name for one in PASSES)}.")
+        return 2
+    signal.signal(signal.SIGTERM, end)
+    try:
+        return run(names, strict=is_strict())
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
