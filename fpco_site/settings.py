@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from django.utils.csp import CSP
 
-from fpco_site import env
+from fpco_site import broker, env
 
 BASE_DIR = env.BASE_DIR
 env.load_dotenv()
@@ -139,7 +139,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # Celery carries hints only; all state is in the database (see DECISIONS.md).
-BROKER_SOCKET = DATA_DIR / "broker.sock"
+BROKER_SOCKET = broker.socket_path(DATA_DIR)
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or f"redis+socket://{BROKER_SOCKET}"
 BROKER_IS_EMBEDDED = not env.text("CELERY_BROKER_URL")
 CELERY_TASK_IGNORE_RESULT = True
