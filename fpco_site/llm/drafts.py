@@ -1,0 +1,110 @@
+"""What a drafting model is sent, and the strict reading of what it proposes."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fpco_site.llm.strict_json import loads_object, rows_by_id, sentence
+from fpco_site.llm.types import Message, Picture, Request
+
+QUESTIONS = "draft_questions"
+PREMISE = "draft_premise"
+
+
+def _schema(description: str, question: str) -> dict[str, Any]:
+    row = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, question: {"type": "string"}},
+        "required": ["id", question],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {description: {"type": "string"}, "questions": {"type": "array", "items": row}},
+        "required": [description, "questions"],
+        "additionalProperties": False,
+    }
+
+
+QUESTIONS_SCHEMA = _schema("target_description", "content")
+PREMISE_SCHEMA = _schema("modified_target_description", "modified")
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What a drafting model is told about the image: `category` is the study's number, 1 to 4."""
+
+    target: str
+    category: int
+    complexity: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"target": self.target, "category": self.category, "complexity": self.complexity}
+
+
+@dataclass(frozen=True)
+class Questions:
+    target_description: str
+    questions: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Premise:
+    modified_target_description: str
+    questions: dict[int, str]
+
+
+def questions_request(*, system: str, metadata: Metadata, picture: Picture) -> Request:
+    """Ask for a description and ten premise-correct questions."""
+    return Request(
+        system=system,
+        messages=(Message("user", json.dumps({"metadata": metadata.as_json()}, ensure_ascii=False, indent=1)),),
+        picture=picture,
+        schema=QUESTIONS_SCHEMA,
+        schema_name=QUESTIONS,
+    )
+
+
+def premise_request(
+    *,
+    system: str,
+    metadata: Metadata,
+    target_description: str,
+    questions: Mapping[int, str],
+    premise_class: str,
+    picture: Picture | None = None,
+) -> Request:
+    """Ask for one error of `premise_class`, put into `questions` (id -> premise-correct question)."""
+    body = {
+        "metadata": metadata.as_json(),
+        "target_description": target_description,
+        "premise_class": premise_class,
+        "questions": [{"id": number, "content": content} for number, content in sorted(questions.items())],
+    }
+    return Request(
+        system=system,
+        messages=(Message("user", json.dumps(body, ensure_ascii=False, indent=1)),),
+        picture=picture,
+        schema=PREMISE_SCHEMA,
+        schema_name=PREMISE,
+    )
+
+
+def parse_questions(text: str, ids: Iterable[int] = range(1, 11)) -> Questions:
+    """The proposed description and questions. Raises ParseError."""
+    description, questions = _parse(text, "target_description", "content", ids)
+    return Questions(target_description=description, questions=questions)
+
+
+def parse_premise(text: str, ids: Iterable[int] = range(4, 11)) -> Premise:
+    """The proposed modified description and questions. Raises ParseError."""
+    description, questions = _parse(text, "modified_target_description", "modified", ids)
+    return Premise(modified_target_description=description, questions=questions)
+
+
+def _parse(text: str, description: str, field: str, ids: Iterable[int]) -> tuple[str, dict[int, str]]:
+    reply = loads_object(text, keys={description, "questions"})
+    rows = rows_by_id(reply["questions"], field=field, ids=set(ids), name="questions")
+    questions = {number: sentence(rows[number], where=f"Question {number}") for number in sorted(rows)}
+    return sentence(reply[description], where=f"{description!r}"), questions

@@ -1,0 +1,70 @@
+"""The one place that knows every provider. An SDK is imported when its first provider is made."""
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from typing import cast
+
+from fpco_site.errors import Invalid, NotConfigured
+from fpco_site.llm.types import Endpoint, Provider
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Where a provider's class is, and which environment variable holds its key if the endpoint names none."""
+
+    module: str
+    class_name: str
+    simulated: bool = False
+    usual_key: str = ""
+
+
+_KINDS = {
+    "openai": _Kind("openai", "OpenAIResponses", usual_key="OPENAI_API_KEY"),
+    "gemini": _Kind("gemini", "Gemini", usual_key="GEMINI_API_KEY"),
+    "openai_compatible": _Kind("openai_compatible", "OpenAICompatible"),
+    "scripted": _Kind("scripted", "Scripted", simulated=True),
+    "rules": _Kind("rules", "Rules", simulated=True),
+    "drafter": _Kind("drafter", "Drafter", simulated=True),
+}
+
+
+def names() -> tuple[str, ...]:
+    return tuple(_KINDS)
+
+
+def is_simulated(name: str) -> bool:
+    """Whether what this provider says is made up offline, and must be marked so wherever it shows."""
+    return _kind(name).simulated
+
+
+def make(endpoint: Endpoint) -> Provider:
+    """A provider for this endpoint, to be used in one event loop and closed there.
+
+    Raises Invalid for an unknown provider or setting, NotConfigured where the key is missing.
+    """
+    kind = _kind(endpoint.provider)
+    key = _key(endpoint, kind)
+    module = import_module(f"{__name__}.{kind.module}")
+    return cast(Provider, getattr(module, kind.class_name)(endpoint, key))
+
+
+def check(endpoint: Endpoint) -> None:
+    """Refuse what `make` would refuse about the provider's name and its key, without importing an SDK."""
+    _key(endpoint, _kind(endpoint.provider))
+
+
+def _kind(name: str) -> _Kind:
+    if name not in _KINDS:
+        raise Invalid(f"There is no provider named {name!r}; known are {', '.join(_KINDS)}.")
+    return _KINDS[name]
+
+
+def _key(endpoint: Endpoint, kind: _Kind) -> str:
+    variable = endpoint.api_key_env or kind.usual_key
+    if kind.simulated or not variable:
+        return ""
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise NotConfigured(f"The environment variable {variable} is not set; it must hold the API key.")
+    return key
