@@ -26,6 +26,7 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    "django.forms",
     "django_htmx",
     "django_filters",
     "rest_framework",
@@ -63,9 +64,12 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "libraries": {"studio": "fpco_site.templatetags.studio"},
         },
     },
 ]
+
+FORM_RENDERER = "fpco_site.forms.StudioRenderer"
 
 DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{DATA_DIR / 'fpco.sqlite3'}")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

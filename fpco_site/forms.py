@@ -1,0 +1,41 @@
+"""How every form of the site is drawn: `{{ form }}` and `{{ form.name.as_field_group }}`."""
+
+from typing import Any
+
+from django.forms import widgets
+from django.forms.boundfield import BoundField
+from django.forms.renderers import TemplatesSetting
+
+_CHECKS = (widgets.CheckboxInput, widgets.RadioSelect, widgets.CheckboxSelectMultiple)
+
+
+class StudioBoundField(BoundField):
+    """A field whose widget carries the class of its kind, so that templates and forms need not."""
+
+    def build_widget_attrs(self, attrs: dict[str, Any], widget: widgets.Widget | None = None) -> dict[str, Any]:
+        widget = widget or self.field.widget
+        built: dict[str, Any] = super().build_widget_attrs(attrs, widget)
+        own = [built.get("class") or widget.attrs.get("class", ""), _css_class(widget)]
+        if css := " ".join(filter(None, own)):
+            built["class"] = css
+        return built
+
+    @property
+    def is_check(self) -> bool:
+        return isinstance(self.field.widget, widgets.CheckboxInput)
+
+
+class StudioRenderer(TemplatesSetting):
+    """Django's form renderer with this site's templates (components/form.html, components/field.html)."""
+
+    form_template_name = "components/form.html"
+    field_template_name = "components/field.html"
+    bound_field_class = StudioBoundField
+
+
+def _css_class(widget: widgets.Widget) -> str:
+    if widget.is_hidden:
+        return ""
+    if isinstance(widget, _CHECKS):
+        return "form-check-input"
+    return "form-select" if isinstance(widget, widgets.Select) else "form-control"

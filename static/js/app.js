@@ -1,0 +1,140 @@
+// What every page shares: the CSRF header for htmx, words for a request that failed, no double submit.
+(() => {
+  "use strict";
+  const csrf = () => document.querySelector('meta[name="csrf-token"]')?.content || "";
+
+  // Toasts ------------------------------------------------------------------
+  const toast = (text, { tone = "bad", link = null, linkText = "" } = {}) => {
+    const box = document.getElementById("toasts");
+    if (!box) return;
+    const same = [...box.children].find((child) => child.dataset.text === text);
+    if (same) return;
+    const note = document.getElementById("toast-template").content.firstElementChild.cloneNode(true);
+    note.classList.add(`note-${tone}`);
+    note.dataset.text = text;
+    const words = note.querySelector("[data-toast-text]");
+    words.textContent = text;
+    if (link) {
+      const anchor = document.createElement("a");
+      anchor.href = link;
+      anchor.textContent = linkText;
+      words.append(" ", anchor);
+    }
+    box.append(note);
+    if (tone !== "bad") setTimeout(() => note.remove(), 6000);
+  };
+  window.studio = { toast };
+  document.addEventListener("click", (event) => event.target.closest("[data-note-close]")?.closest(".note")?.remove());
+
+  // htmx --------------------------------------------------------------------
+  const signInUrl = () => document.querySelector('meta[name="sign-in-url"]')?.content || "/";
+  const writes = (detail) => (detail.requestConfig?.verb || "get") !== "get";
+  const prefix = (detail) => (writes(detail) ? "Not saved: " : "Not loaded: ");
+  const expired = (detail) => {
+    const back = encodeURIComponent(location.pathname + location.search);
+    toast(`${prefix(detail)}you are signed out. What you typed is still here.`, { link: `${signInUrl()}?next=${back}`, linkText: "Sign in again" });
+  };
+  const sentence = (xhr) => {
+    const type = xhr.getResponseHeader("Content-Type") || "";
+    const text = (xhr.responseText || "").trim();
+    if (type.startsWith("application/json")) {
+      try {
+        const body = JSON.parse(text);
+        return body.message || body.detail || "";
+      } catch {
+        return "";
+      }
+    }
+    if (type.startsWith("text/plain") && text.length < 400) return text;
+    return new DOMParser().parseFromString(text, "text/html").querySelector("[data-error-text]")?.textContent.trim() || "";
+  };
+  const reasons = { 0: "the server can't be reached.", 400: "the server refused it.", 404: "this no longer exists, or isn't yours to see.", 409: "somebody else changed it meanwhile. Reload to see the change.", 413: "this is too large.", 429: "too many requests; wait a little." };
+
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (event.detail.verb !== "get") event.detail.headers["X-CSRFToken"] = csrf();
+  });
+  // A redirect to the sign-in page would be swapped into the middle of the page: say it instead.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr } = event.detail;
+    if (xhr.responseURL && new URL(xhr.responseURL).pathname === signInUrl() && location.pathname !== signInUrl()) {
+      event.detail.shouldSwap = false;
+      expired(event.detail);
+    }
+  });
+  document.addEventListener("htmx:responseError", (event) => {
+    const { xhr } = event.detail;
+    const said = sentence(xhr);
+    if (xhr.status === 401 || (xhr.status === 403 && !said)) expired(event.detail);
+    else toast(prefix(event.detail) + (said || reasons[xhr.status] || `the server failed (${xhr.status}).`));
+  });
+  for (const name of ["htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, (event) => {
+      // A poll that fails is retried by itself; only what a person did is worth a toast.
+      if (writes(event.detail)) toast(prefix(event.detail) + reasons[0]);
+      else document.body.classList.add("is-offline");
+    });
+  }
+  let inFlight = 0;
+  const busy = (change) => {
+    inFlight = Math.max(0, inFlight + change);
+    document.body.classList.toggle("is-busy", inFlight > 0);
+  };
+  const polls = (event) => (event.detail.elt.getAttribute("hx-trigger") || "").includes("every");
+  document.addEventListener("htmx:beforeSend", (event) => polls(event) || busy(1));
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (!polls(event)) busy(-1);
+    if (event.detail.successful) document.body.classList.remove("is-offline");
+  });
+
+  // One press, one request --------------------------------------------------
+  const release = (form) => form.querySelectorAll("[data-submitting]").forEach((button) => {
+    button.disabled = false;
+    delete button.dataset.submitting;
+  });
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.dataset.busy) {
+      event.preventDefault();
+      return;
+    }
+    if (form.method !== "post" || event.defaultPrevented || form.hasAttribute("data-many")) return;
+    form.dataset.busy = "1";
+    // After this event: a button that is disabled now would not be sent with the form.
+    setTimeout(() => form.querySelectorAll("button:not([type=button]), input[type=submit]").forEach((button) => {
+      if (button.disabled) return;
+      button.disabled = true;
+      button.dataset.submitting = "1";
+    }));
+  });
+  const free = (form) => {
+    delete form.dataset.busy;
+    release(form);
+  };
+  window.addEventListener("pageshow", () => document.querySelectorAll("form[data-busy]").forEach(free));
+  document.addEventListener("htmx:afterRequest", (event) => {
+    const form = event.detail.elt.closest("form");
+    if (form) free(form);
+  });
+
+  // A form that asks before it acts: <form data-confirm="Really?">
+  document.addEventListener("submit", (event) => {
+    const words = event.submitter?.dataset.confirm || event.target.dataset.confirm;
+    if (words && !window.confirm(words)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+  }, true);
+
+  // Navigation on narrow screens --------------------------------------------
+  document.addEventListener("click", (event) => {
+    const toggle = event.target.closest("[data-nav-toggle]");
+    if (!toggle) return;
+    const open = toggle.closest(".side").classList.toggle("open");
+    toggle.setAttribute("aria-expanded", String(open));
+  });
+  document.addEventListener("change", (event) => event.target.closest("[data-autosubmit]") && event.target.form.requestSubmit());
+  document.addEventListener("click", (event) => {
+    const copy = event.target.closest("[data-copy]");
+    if (copy) navigator.clipboard?.writeText(copy.dataset.copy).then(() => toast("Copied.", { tone: "good" }));
+  });
+})();
