@@ -1,0 +1,1 @@
+"""Pure statistics: arrays in, estimates with interval and n out. No Django, no database."""

@@ -1,0 +1,244 @@
+"""CorrTP@K, TurnCorr@K and CorrFP@K with intervals that respect the clustering by image.
+
+Over the responses i of turns 1..K, with e_i = 1 on a false-premise turn and c_i = 1 for a correction
+(arXiv 2609.03331):
+
+- CorrTP@K = sum(e_i c_i) / sum(e_i), cumulative over the false-premise turns;
+- TurnCorr@K = the same over turn K alone;
+- CorrFP@K = sum((1 - e_i) c_i) / sum(1 - e_i), cumulative over the premise-correct turns.
+
+Each is a share of corrections among the labels in a window of turns, so one function computes all
+three. An undefined rate is None with a reason, never 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from benchmark.statistics.patterns import ItemCounts, cumulative_windows, item_counts, single_windows
+
+FALSE_PREMISE_TURNS = (4, 5, 6, 7, 8, 9, 10)
+PREMISE_CORRECT_TURNS = (1, 2, 3)
+NO_LABELS = "no labelled response"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A rate with its interval and what it rests on.
+
+    Attributes
+    ----------
+    value, low, high : float or None
+        The rate and its interval, in [0, 1]; None where the rate is undefined.
+    n : int
+        Labelled responses.
+    corrections : float
+        Corrections among them; a half where one of two averaged detectors saw one.
+    reason : str
+        Why the rate is undefined, else empty.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    corrections: float
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Estimates as arrays of one shape; NaN where a rate is undefined."""
+
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    n: NDArray[np.int64]
+    corrections: NDArray[np.float64]
+
+    def at(self, *index: int) -> Estimate:
+        """One cell as an `Estimate`."""
+        n, corrections = int(self.n[index]), float(self.corrections[index])
+        if n == 0:
+            return Estimate(None, None, None, 0, 0.0, NO_LABELS)
+        value, low, high = float(self.value[index]), float(self.low[index]), float(self.high[index])
+        return Estimate(value, low, high, n, corrections)
+
+
+def rates(counts: ItemCounts, *, level: float = 0.95) -> Rates:
+    r"""Rates by window over all items, with Wilson intervals on the effective sample size.
+
+    The labels of one image's dialogue resemble each other, so n labels tell less than n independent
+    ones. With m items, n_i labels and c_i corrections on item i and r = sum c_i / sum n_i, the
+    linearised variance of the ratio is
+
+    .. math:: v = \frac{m}{m - 1} \frac{\sum_i (c_i - r n_i)^2}{(\sum_i n_i)^2},
+
+    the design effect is :math:`d = v / (r (1 - r) / n)`, at least 1, and Wilson's interval is taken
+    at n / d. Where v says nothing (r is 0 or 1, or there is one item), d is its value for labels
+    that are all alike within an image, :math:`\sum_i n_i^2 / \sum_i n_i`. The strata of the design
+    are ignored, which errs to the wide side.
+
+    Parameters
+    ----------
+    counts : ItemCounts
+        Arrays of shape (..., window, item), from `item_counts` or `mean_item_counts`.
+    level : float
+        Coverage of the interval.
+
+    Returns
+    -------
+    Rates
+        Arrays of shape (..., window).
+
+    References
+    ----------
+    Wilson 1927, doi:10.1080/01621459.1927.10502953.
+    Franco, Little, Louis & Slud 2019, Journal of Survey Statistics and Methodology 7(3), 334-364
+    (Wilson's interval at the effective sample size).
+
+    Examples
+    --------
+    Two items, turns 4 and 5; the first is corrected at both turns, the second at none:
+
+    >>> from benchmark.statistics.patterns import item_counts, window
+    >>> rates(item_counts([0b11000, 0b11000], [0b11000, 0], [window([4, 5])])).at(0).value
+    0.5
+    """
+    n = counts.n.sum(axis=-1)
+    corrections = counts.corrections.sum(axis=-1)
+    value = _ratio(corrections, n)
+    low, high = wilson(value, n / design_effect(counts), level=level)
+    return Rates(value, low, high, n, corrections)
+
+
+def corr_tp(labelled: ArrayLike, correction: ArrayLike, *, turns: Sequence[int] = FALSE_PREMISE_TURNS) -> Rates:
+    """CorrTP@K for each K of the false-premise turns, from masks of shape (..., item)."""
+    return rates(item_counts(labelled, correction, cumulative_windows(turns)))
+
+
+def turn_corr(labelled: ArrayLike, correction: ArrayLike, *, turns: Sequence[int] = FALSE_PREMISE_TURNS) -> Rates:
+    """TurnCorr@K for each K of the false-premise turns, from masks of shape (..., item)."""
+    return rates(item_counts(labelled, correction, single_windows(turns)))
+
+
+def corr_fp(labelled: ArrayLike, correction: ArrayLike, *, turns: Sequence[int] = PREMISE_CORRECT_TURNS) -> Rates:
+    """CorrFP@K for each K of the premise-correct turns, from masks of shape (..., item)."""
+    return rates(item_counts(labelled, correction, cumulative_windows(turns)))
+
+
+def estimate(corrections: float, n: int, *, level: float = 0.95) -> Estimate:
+    """A rate from bare counts of independent responses, with Wilson's interval.
+
+    Raises
+    ------
+    ValueError
+        If the corrections don't lie between 0 and n.
+
+    Examples
+    --------
+    >>> round(estimate(81, 263).low, 4), round(estimate(81, 263).high, 4)
+    (0.2553, 0.3662)
+    """
+    if not 0 <= corrections <= n:
+        raise ValueError(f"{corrections} corrections among {n} responses can't be.")
+    if n == 0:
+        return Estimate(None, None, None, 0, 0.0, NO_LABELS)
+    low, high = wilson(corrections / n, n, level=level)
+    return Estimate(corrections / n, float(low), float(high), n, float(corrections))
+
+
+def design_effect(counts: ItemCounts) -> NDArray[np.float64]:
+    """How many times more labels are needed than independent ones; at least 1, NaN without labels.
+
+    Parameters
+    ----------
+    counts : ItemCounts
+        Arrays of shape (..., window, item).
+
+    Returns
+    -------
+    ndarray of float, shape (..., window)
+    """
+    n, size = counts.n.sum(axis=-1), counts.n.astype(np.float64)
+    value = _ratio(counts.corrections.sum(axis=-1), n)
+    items = (counts.n > 0).sum(axis=-1)
+    residuals = np.where(counts.n > 0, counts.corrections - value[..., np.newaxis] * size, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = items / (items - 1) * (residuals**2).sum(axis=-1) / n.astype(np.float64) ** 2
+        estimated = variance / (value * (1 - value) / n)
+        all_alike = (size**2).sum(axis=-1) / n
+    known = (items > 1) & (value > 0) & (value < 1)
+    effect: NDArray[np.float64] = np.maximum(np.where(known, estimated, all_alike), 1.0)
+    return effect
+
+
+def wilson(value: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    r"""Wilson's score interval of a proportion; NaN where n is 0.
+
+    .. math:: \frac{p + z^2 / 2n \pm z \sqrt{p (1 - p) / n + z^2 / 4 n^2}}{1 + z^2 / n}
+
+    Parameters
+    ----------
+    value, n : array_like of float
+        Proportion, and (effective) sample size, of one shape.
+    level : float
+        Coverage.
+
+    References
+    ----------
+    Wilson 1927, doi:10.1080/01621459.1927.10502953.
+    """
+    p, size = np.asarray(value, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    z = _quantile(level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shrink = 1 + z**2 / size
+        middle = (p + z**2 / (2 * size)) / shrink
+        reach = z * np.sqrt(p * (1 - p) / size + z**2 / (4 * size**2)) / shrink
+    low = np.clip(np.where(p == 0, 0.0, middle - reach), 0.0, p)
+    high = np.clip(np.where(p == 1, 1.0, middle + reach), p, 1.0)
+    return low, high
+
+
+def exact(corrections: float, n: int) -> str:
+    """A rate as the exact tables print it: three decimals, empty where it is undefined.
+
+    Examples
+    --------
+    >>> exact(1, 360), exact(0, 0)
+    ('0.003', '')
+    """
+    return f"{corrections / n:.3f}" if n else ""
+
+
+def published_mean(first: str, second: str) -> str:
+    """The mean of two printed cells as the published Avg columns were made.
+
+    The two cells, already rounded to three decimals, are averaged and rounded again in binary
+    floating point. Empty where either is.
+
+    Examples
+    --------
+    >>> published_mean("0.650", "0.641")
+    '0.645'
+    """
+    if not first or not second:
+        return ""
+    return f"{(float(first) + float(second)) / 2:.3f}"
+
+
+@cache
+def _quantile(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"A level lies between 0 and 1, not at {level}.")
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _ratio(corrections: NDArray[np.float64], n: NDArray[np.int64]) -> NDArray[np.float64]:
+    undefined = np.full(n.shape, np.nan)
+    ratio: NDArray[np.float64] = np.divide(corrections, n, out=undefined, where=n > 0)
+    return ratio
