@@ -4,10 +4,15 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from hypothesis import settings
 
 from annotate.models import User
 from annotate.models.people import Role
 from tests import factories
+
+# A busy machine is no failure: examples have no time limit of their own.
+settings.register_profile("fpco", deadline=None)
+settings.load_profile("fpco")
 
 
 @pytest.fixture
