@@ -1,0 +1,63 @@
+"""Who must not see what models answered, and who saw it (design section 4, blind labelling)."""
+
+from django.db.models import QuerySet
+
+from annotate.models import Assignment, Dataset, User
+from annotate.models.labels import AssignmentState, LabelSetState
+from benchmark.models import Dialogue, Exposure
+from fpco_site.errors import Withheld
+
+
+def withheld_from(user: User, dataset: Dataset) -> bool:
+    """Whether response-level information of this dataset is hidden from this person.
+
+    Always for people who only annotate. For everybody else while they have an open assignment in an
+    open label set over the dataset: blindness ends when that person's labels are locked (submitted, or
+    the set closed), not at the last label.
+    """
+    return user.is_annotator or _open_assignments(user).filter(label_set__dataset=dataset).exists()
+
+
+def withheld_datasets(user: User) -> frozenset[int]:
+    """The ids of the datasets over which this person labels at the moment.
+
+    For lists that span datasets. People who only annotate must not get such a list at all.
+    """
+    return frozenset(_open_assignments(user).values_list("label_set__dataset_id", flat=True))
+
+
+def require_open_eyes(*, user: User, dataset: Dataset, page: str, dialogue: Dialogue | None = None) -> None:
+    """Record that this person looks at response-level information, or refuse it.
+
+    Every view that shows a single answer, verdict or label calls this first, outside of a transaction:
+    the record of a refusal must outlive the error. A page that refreshes itself calls this when it is
+    opened and `refuse_blind` at each refresh, so that exposures count views and not seconds.
+
+    Raises
+    ------
+    Withheld
+        With a sentence that says until when; the attempt is kept as a withheld exposure.
+    """
+    withheld = withheld_from(user, dataset)
+    Exposure.objects.create(person=user, dataset=dataset, dialogue=dialogue, page=page[:200], withheld=withheld)
+    if withheld:
+        raise Withheld(_sentence(user))
+
+
+def refuse_blind(*, user: User, dataset: Dataset) -> None:
+    """Refuse like `require_open_eyes`, without a record: for the refreshes of a page already recorded."""
+    if withheld_from(user, dataset):
+        raise Withheld(_sentence(user))
+
+
+def _open_assignments(user: User) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(person=user, state=AssignmentState.OPEN, label_set__state=LabelSetState.OPEN)
+
+
+def _sentence(user: User) -> str:
+    if user.is_annotator:
+        return "This is withheld from people who label, so that their labels stay blind."
+    return (
+        "This is withheld from you: you have an open labelling assignment over this dataset. "
+        "It opens when you submit your labels or the set is closed."
+    )
