@@ -6,7 +6,8 @@ from django.forms import widgets
 from django.forms.boundfield import BoundField
 from django.forms.renderers import TemplatesSetting
 
-_CHECKS = (widgets.CheckboxInput, widgets.RadioSelect, widgets.CheckboxSelectMultiple)
+# Django puts the class of these on their list too, so the browser's own controls are used, in our accent.
+_LISTS = (widgets.RadioSelect, widgets.CheckboxSelectMultiple)
 
 
 class StudioBoundField(BoundField):
@@ -34,8 +35,8 @@ class StudioRenderer(TemplatesSetting):
 
 
 def _css_class(widget: widgets.Widget) -> str:
-    if widget.is_hidden:
+    if widget.is_hidden or isinstance(widget, _LISTS):
         return ""
-    if isinstance(widget, _CHECKS):
+    if isinstance(widget, widgets.CheckboxInput):
         return "form-check-input"
     return "form-select" if isinstance(widget, widgets.Select) else "form-control"
