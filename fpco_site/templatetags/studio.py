@@ -68,7 +68,7 @@ def nav_links(context: Context) -> list[navigation.Link]:
     user = getattr(request, "user", None)
     if request is None or user is None or not user.is_authenticated:
         return []
-    return navigation.links(role=user.role, path=request.path, section=context.get("section", ""))
+    return navigation.links(role=user.role, path=request.path, section=context.get("section") or "")
 
 
 @register.inclusion_tag("components/badge.html")
