@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 from pathlib import Path
@@ -74,31 +75,46 @@ def interpreters() -> list[Path]:
     return found
 
 
-def sync(uv: str, *options: str, quiet: bool = False, **environment: str) -> bool:
-    command = [uv, "sync", "--quiet", "--frozen", *options]
-    env = {**os.environ, **environment}
-    env.pop("VIRTUAL_ENV", None)
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=quiet).returncode == 0
+def choose_python(uv: str) -> list[str]:
+    """uv's option that picks the Python: none where uv finds the wanted version by itself."""
+    wanted = (ROOT / ".python-version").read_text().strip()
+    if run_uv(uv, "python", "find", quiet=True):
+        return []
+    others = interpreters()
+    same = [path for path in others if path.name == f"python{wanted}"]
+    if same:
+        return ["--python", str(same[0])]
+    say(f"Installing Python {wanted} into .tools/python ...")
+    if run_uv(uv, "python", "install", wanted, quiet=bool(others)):
+        return []
+    if not others:
+        raise BootstrapError(f"No Python {wanted} was found, and uv could not download one (its message is above).")
+    say(f"It can't be downloaded; using {others[0]}.")
+    return ["--python", str(others[0])]
 
 
 def install(uv: str) -> None:
-    """Make `.venv` what the lock file says; with a fitting Python of this machine, else a downloaded one."""
-    new = not (ROOT / ".venv").exists()
-    if new:
+    """Make `.venv` what the lock file says."""
+    choice = choose_python(uv)
+    if not (ROOT / ".venv").exists():
         say("Installing the locked packages into .venv ...")
-    if subprocess.run([uv, "python", "find"], cwd=ROOT, capture_output=True).returncode == 0:
-        if not sync(uv):
-            raise BootstrapError("uv could not install the packages (its message is above).")
-        return
-    pythons = interpreters()
-    wanted = (ROOT / ".python-version").read_text().strip()
-    same = [path for path in pythons if path.name == f"python{wanted}"]
-    if same and sync(uv, "--python", str(same[0])):
-        return
-    if sync(uv, "--python-preference", "only-managed", quiet=bool(pythons), UV_PYTHON_INSTALL_DIR=str(OWN_PYTHON)):
-        return
-    if not any(sync(uv, "--python", str(path)) for path in pythons):
-        raise BootstrapError(f"No Python {wanted} was found, and uv could not download one (its message is above).")
+    if not run_uv(uv, "sync", "--quiet", "--frozen", *choice):
+        raise BootstrapError("uv could not install the packages (its message is above).")
+
+
+def run_uv(uv: str, *arguments: str, quiet: bool = False) -> bool:
+    env = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
+    if OWN_PYTHON.exists() or arguments[:2] == ("python", "install"):
+        env.setdefault("UV_PYTHON_INSTALL_DIR", str(OWN_PYTHON))
+    if has_system_certificates():
+        # A network whose proxy signs for itself is known to the system, not to uv's own list.
+        env.setdefault("UV_SYSTEM_CERTS", "true")
+    return subprocess.run([uv, *arguments], cwd=str(ROOT), env=env, capture_output=quiet).returncode == 0
+
+
+def has_system_certificates() -> bool:
+    paths = ssl.get_default_verify_paths()
+    return bool(paths.cafile or (paths.capath and os.listdir(paths.capath)))
 
 
 def say(text: str) -> None:
