@@ -56,7 +56,7 @@ def postgres(folder: Path) -> Iterator[str]:
     )
     options = [part for setting in FAST for part in ("-c", setting)]
     with open(home / "log", "wb") as log:
-        command = [programs / "postgres", "-D", data, "-k", home, "-h", "", *options]
+        command: list[str | Path] = [programs / "postgres", "-D", data, "-k", home, "-h", "", *options]
         server = processes.start(command, log=log.fileno(), user=user)
         try:
             _wait_for(home, server)
