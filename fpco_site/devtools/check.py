@@ -1,6 +1,7 @@
 """Everything `make check` looks at, one step after the other; each failure is shown, none hides the next."""
 
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,11 @@ from fpco_site.devtools import bootstrap
 
 ROOT = bootstrap.ROOT
 BIN = Path(sys.executable).parent
-DEPLOYED = {"FPCO_PUBLIC_URL": "https://fpco.example.org", "FPCO_DEBUG": "", "FPCO_SECRET_KEY": "x7" * 32}
+DEPLOYED = {
+    "FPCO_PUBLIC_URL": "https://fpco.example.org",
+    "FPCO_DEBUG": "",
+    "FPCO_SECRET_KEY": secrets.token_urlsafe(64),
+}
 
 
 def steps() -> list[tuple[str, list[str]]]:
@@ -48,7 +53,7 @@ def say(text: str) -> None:
 
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="fpco-check-") as data:
-        env = {**os.environ, **DEPLOYED, "FPCO_DATA_DIR": data}
+        env = {**os.environ, **DEPLOYED, "FPCO_DATA_DIR": data, "DATABASE_URL": f"sqlite:///{data}/fpco.sqlite3"}
         failed = [name for name, command in steps() if not run(name, command, env)]
     say(f"Failed: {', '.join(failed)}." if failed else "All checks hold.")
     return 1 if failed else 0
