@@ -136,12 +136,26 @@ class Assignment(models.Model):
     def __str__(self) -> str:
         return f"{self.label_set_id}: {self.pseudonym}"
 
+    @property
+    def is_locked(self) -> bool:
+        """Whether this person's labels are final: submitted, or the set closed."""
+        return self.state == AssignmentState.SUBMITTED or self.label_set.state == LabelSetState.CLOSED
+
+
+class LabelQuerySet(models.QuerySet["Label"]):
+    """Labels, of which only the latest of a person on a task counts."""
+
+    def current(self) -> "LabelQuerySet":
+        """The labels that count: the latest row of each person on each task."""
+        same = Label.objects.filter(task=models.OuterRef("task"), assignment=models.OuterRef("assignment"))
+        return self.alias(latest=models.Subquery(same.order_by("-id").values("id")[:1])).filter(pk=models.F("latest"))
+
 
 class Label(models.Model):
     """One answer of one person; a change is a new row and the latest counts.
 
     `client` and `sequence` come from the page: the same pair twice is stored once, and a sequence
-    lower than one already stored for that client is stale and ignored.
+    lower than one already stored for that task and client is stale and ignored.
     """
 
     task = models.ForeignKey(LabelTask, on_delete=models.PROTECT, related_name="labels")
@@ -155,6 +169,8 @@ class Label(models.Model):
     sequence = models.PositiveIntegerField()
     simulated = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = LabelQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

@@ -1,0 +1,240 @@
+"""Blind labelling: open a set, record labels, submit, close. Nothing here knows where an answer comes from."""
+
+import hashlib
+import hmac
+import math
+import random
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from annotate import guidelines
+from annotate.models import Assignment, Dataset, Guideline, Image, Label, LabelSet, LabelTask, User
+from annotate.models.labels import AssignmentState, LabelSetState, Mode
+from annotate.models.people import Role
+from fpco_site.errors import Conflict, Invalid
+
+LONGEST = 24 * 60 * 60.0
+
+
+@dataclass(frozen=True)
+class NewTask:
+    """What an annotator will see of one answer, as plain values."""
+
+    premise_class: str
+    content: str
+    modified: str
+    response: str
+    image: Image | None = None
+
+
+@transaction.atomic
+def open_set(
+    *,
+    name: str,
+    dataset: Dataset,
+    tasks: Sequence[NewTask],
+    annotators: Iterable[User],
+    seed: int,
+    by: User | None,
+    mode: str = Mode.CROSSED,
+    labels_per_task: int = 2,
+    show_picture: bool = False,
+    guideline: str = "",
+) -> tuple[LabelSet, list[LabelTask]]:
+    """Open a set for its annotators, who become H1, H2, ... in the order given.
+
+    Rows are inserted in an order shuffled from `seed`, with one creation time, so that neither ids nor
+    times tell where an answer comes from. A picture is kept only where `show_picture` says so.
+
+    Returns
+    -------
+    tuple
+        The set, and its tasks in the order of `tasks`.
+
+    Raises
+    ------
+    Invalid
+        Without tasks, without annotators, for a person who can't label, or for a name that is taken.
+    """
+    people = list(annotators)
+    _check_opening(name, tasks, people, mode)
+    label_set = LabelSet.objects.create(
+        name=name,
+        dataset=dataset,
+        mode=mode,
+        labels_per_task=labels_per_task,
+        show_picture=show_picture,
+        opened_by=by,
+        opened_at=timezone.now(),
+    )
+    Guideline.objects.create(label_set=label_set, text=guideline or guidelines.text())
+    rows = [_task(label_set, task) for task in tasks]
+    LabelTask.objects.bulk_create(random.Random(seed).sample(rows, len(rows)))
+    for person in people:
+        _assign(label_set, person)
+    return label_set, rows
+
+
+def _check_opening(name: str, tasks: Sequence[NewTask], people: list[User], mode: str) -> None:
+    if not tasks:
+        raise Invalid("There is nothing to label: the draw is empty.")
+    if not people and mode == Mode.CROSSED:
+        raise Invalid("Choose at least one annotator.")
+    if len({person.pk for person in people}) < len(people):
+        raise Invalid("Each annotator can be chosen once.")
+    for person in people:
+        if not _can_label(person):
+            raise Invalid(f"{person.username} can't label: that takes an active author or annotator.")
+    if LabelSet.objects.filter(name=name).exists():
+        raise Invalid(f"A label set named {name} exists already.")
+
+
+def _can_label(person: User) -> bool:
+    return person.is_active and not person.imported and person.role in {Role.AUTHOR, Role.ANNOTATOR}
+
+
+def _task(label_set: LabelSet, task: NewTask) -> LabelTask:
+    return LabelTask(
+        label_set=label_set,
+        created_at=label_set.opened_at,
+        premise_class=task.premise_class,
+        content=task.content,
+        modified=task.modified,
+        response=task.response,
+        image=task.image if label_set.show_picture else None,
+    )
+
+
+def _assign(label_set: LabelSet, person: User) -> Assignment:
+    return Assignment.objects.create(
+        label_set=label_set,
+        person=person,
+        pseudonym=f"H{label_set.assignments.count() + 1}",
+        order_key=_digest(settings.SECRET_KEY, f"{label_set.pk}:{person.pk}"),
+    )
+
+
+@transaction.atomic
+def join(*, label_set: LabelSet, by: User) -> Assignment:
+    """Take part in an open pool; from now on this person is blind for its dataset."""
+    label_set = LabelSet.objects.select_for_update().get(pk=label_set.pk)
+    if label_set.mode != Mode.POOL or label_set.state != LabelSetState.OPEN:
+        raise Conflict("Only an open pool can be joined.")
+    if not _can_label(by):
+        raise Invalid(f"{by.username} can't label: that takes an active author or annotator.")
+    return label_set.assignments.filter(person=by).first() or _assign(label_set, by)
+
+
+def tasks_in_order(assignment: Assignment) -> list[LabelTask]:
+    """All tasks of the set in this person's own order, which is the same at every call."""
+    tasks = LabelTask.objects.filter(label_set_id=assignment.label_set_id).select_related("image")
+    return sorted(tasks, key=lambda task: _digest(assignment.order_key, str(task.pk)))
+
+
+@transaction.atomic
+def record(
+    *,
+    assignment: Assignment,
+    task: LabelTask,
+    detect: bool,
+    client: uuid.UUID,
+    sequence: int,
+    unsure: bool = False,
+    comment: str = "",
+    seconds: float | None = None,
+    simulated: bool = False,
+) -> Label:
+    """Store one press of a key and return the label that counts for this task now.
+
+    `client` is the page's own id and `sequence` its count of presses. The same press sent again is
+    stored once; a press older than one stored for this task and client is ignored; another answer is a
+    new row.
+
+    Raises
+    ------
+    Conflict
+        When the labels are locked, or the same press arrives with another answer.
+    Invalid
+        For a task of another set, or seconds that can't be.
+    """
+    if task.label_set_id != assignment.label_set_id:
+        raise Invalid("This task is not part of this set.")
+    if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds <= LONGEST):
+        raise Invalid("The seconds of a label are between 0 and those of a day.")
+    assignment = _lock(assignment)
+    mine = Label.objects.filter(task=task, assignment=assignment)
+    if (same := mine.filter(client=client, sequence=sequence).first()) is not None:
+        return _repeated(same, detect)
+    _refuse_locked(assignment)
+    if mine.filter(client=client, sequence__gt=sequence).exists():
+        return mine.latest("id")
+    return mine.create(
+        task=task,
+        assignment=assignment,
+        detect=detect,
+        unsure=unsure,
+        comment=comment.strip(),
+        seconds=seconds,
+        guideline=Guideline.objects.filter(label_set=assignment.label_set_id).last(),
+        client=client,
+        sequence=sequence,
+        simulated=simulated,
+    )
+
+
+def _lock(assignment: Assignment) -> Assignment:
+    """The assignment as it is now, held until the transaction ends; `close` waits for it."""
+    held = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    held.label_set = LabelSet.objects.get(pk=held.label_set_id)
+    return held
+
+
+def _repeated(label: Label, detect: bool) -> Label:
+    if label.detect != detect:
+        raise Conflict("This press is stored already, with the other answer. Reload the page and choose again.")
+    return label
+
+
+def _refuse_locked(assignment: Assignment) -> None:
+    if assignment.state == AssignmentState.SUBMITTED:
+        raise Conflict("You have submitted your labels; they can't be changed any more.")
+    if assignment.label_set.state == LabelSetState.CLOSED:
+        raise Conflict("This set is closed; its labels can't be changed any more.")
+
+
+@transaction.atomic
+def submit(*, assignment: Assignment) -> Assignment:
+    """Lock this person's labels, for ever. In a crossed set only when every task has its label."""
+    assignment = _lock(assignment)
+    _refuse_locked(assignment)
+    labelled = assignment.labels.values("task").distinct().count()
+    total = LabelTask.objects.filter(label_set=assignment.label_set_id).count()
+    if not labelled:
+        raise Conflict("There is no label to submit yet.")
+    if assignment.label_set.mode == Mode.CROSSED and labelled < total:
+        missing = total - labelled
+        raise Conflict(f"{missing} of {total} answers {'is' if missing == 1 else 'are'} still without a label.")
+    assignment.state, assignment.submitted_at = AssignmentState.SUBMITTED, timezone.now()
+    assignment.save(update_fields=["state", "submitted_at"])
+    return assignment
+
+
+@transaction.atomic
+def close(*, label_set: LabelSet, by: User) -> LabelSet:
+    """Lock everybody's labels and end the labelling; a set never reopens."""
+    list(Assignment.objects.select_for_update().filter(label_set=label_set).order_by("id"))
+    closed = LabelSet.objects.filter(pk=label_set.pk, state=LabelSetState.OPEN).update(
+        state=LabelSetState.CLOSED, closed_by=by, closed_at=timezone.now()
+    )
+    if not closed:
+        raise Conflict("This set is closed already; a set never reopens.")
+    return LabelSet.objects.get(pk=label_set.pk)
+
+
+def _digest(key: str, text: str) -> str:
+    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
