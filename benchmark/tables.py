@@ -11,6 +11,8 @@ from fpco_site.errors import Invalid
 type Rounding = Literal["exact", "published"]
 type Table = list[dict[str, str]]
 
+PAIR = 2
+
 
 def published_shape(found: Masks, measure: str, rounding: Rounding = "exact") -> Table:
     """One row a model and cutoff; columns `overall_<slug>` ... `location_avg` as in `published/`.
@@ -23,7 +25,7 @@ def published_shape(found: Masks, measure: str, rounding: Rounding = "exact") ->
     Invalid
         If `published` is asked for and there isn't exactly one pair of primary detectors.
     """
-    if rounding == "published" and len(found.primary) != 2:
+    if rounding == "published" and len(found.primary) != PAIR:
         raise Invalid("The published rounding averages two detectors; this result set has no such pair.")
     table: dict[tuple[str, int], dict[str, str]] = {}
     for cell in cells(found, measure):

@@ -1,0 +1,121 @@
+"""The results page's tables: models as rows, levels and detectors as columns, one cutoff at a time."""
+
+from dataclasses import dataclass
+
+from benchmark import published
+from benchmark.charts import Row as ChartRow
+from benchmark.frames import AVG, OVERALL, Cell, Masks, ModelRow, cells
+
+MEASURE_NAMES = {"corr_tp": "CorrTP", "turn_corr": "TurnCorr", "corr_fp": "CorrFP"}
+LEVEL_NAMES = {
+    OVERALL: "Overall",
+    "identity": "Identity",
+    "attribute": "Attribute",
+    "location": "Location",
+    "single_clean": "Single, clean",
+    "multi_separated": "Multiple, separated",
+    "multi_overlapping": "Multiple, overlapping",
+    "person": "Person",
+    "vehicle": "Vehicle",
+    "animal": "Animal",
+    "food": "Food",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model at one cutoff, its cells in the order of the table's columns."""
+
+    model: ModelRow
+    k: int
+    cells: list[Cell]
+
+    @property
+    def lead(self) -> Cell:
+        """The overall cell that ranks the row: the mean where there is a pair, else the first detector's."""
+        overall = [cell for cell in self.cells if cell.level == OVERALL]
+        return next((cell for cell in overall if cell.column == AVG), overall[0])
+
+
+@dataclass(frozen=True)
+class Board:
+    """A table ready to be shown: `levels` head groups of `columns`."""
+
+    measure: str
+    levels: list[str]
+    columns: list[str]
+    rows: list[Row]
+
+    @property
+    def title(self) -> str:
+        return MEASURE_NAMES[self.measure]
+
+    @property
+    def level_names(self) -> list[str]:
+        return [LEVEL_NAMES[level] for level in self.levels]
+
+    @property
+    def gaps(self) -> bool:
+        """Whether any rate rests on fewer labels than were planned."""
+        return any(not cell.complete for row in self.rows for cell in row.cells)
+
+
+def board(found: Masks, measure: str, axis: str, k: int | None = None) -> Board:
+    """All models at cutoff `k` (every cutoff where None), the highest overall rate first at each cutoff."""
+    grouped: dict[tuple[int, str], list[Cell]] = {}
+    for cell in cells(found, measure, axis, only_k=k):
+        grouped.setdefault((cell.k, cell.model.name), []).append(cell)
+    rows = [Row(group[0].model, key[0], group) for key, group in grouped.items()]
+    rows.sort(key=lambda row: (row.k, -(row.lead.estimate.value or -1.0), row.model.name))
+    levels = list(dict.fromkeys(cell.level for row in rows[:1] for cell in row.cells))
+    return Board(measure, levels, found.columns, rows)
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """A model of the paper at one cutoff, as printed."""
+
+    name: str
+    family: str
+    k: int
+    cells: list[str]
+
+
+PUBLISHED_COLUMNS = ("gpt", "gemini", "avg")
+PUBLISHED_LEVELS = (OVERALL, *published.PREMISE_CLASSES)
+
+
+def published_board(measure: str, k: int | None = None) -> list[PublishedRow]:
+    """The paper's table at cutoff `k` (every cutoff where None), the highest overall mean first."""
+    families = {model.name: model.family for model in published.models()}
+    rows = [
+        PublishedRow(
+            row["model"],
+            families[row["model"]],
+            int(row["k"]),
+            [row[f"{level}_{column}"] for level in PUBLISHED_LEVELS for column in PUBLISHED_COLUMNS],
+        )
+        for row in published.table(measure)
+        if k is None or row["k"] == str(k)
+    ]
+    return sorted(rows, key=lambda row: (row.k, -float(row.cells[2]), row.name))
+
+
+def chart_rows(found: Masks, measure: str, axis: str, k: int | None = None) -> list[ChartRow]:
+    """Plain rows for the charts: the lead column's estimates, the models in the order of the board."""
+    lead = AVG if AVG in found.columns else found.columns[0]
+    return [
+        {
+            "model": cell.model.name,
+            "family": cell.model.family,
+            "premise_class": LEVEL_NAMES[cell.level],
+            "k": cell.k,
+            "value": cell.estimate.value,
+            "low": cell.estimate.low,
+            "high": cell.estimate.high,
+            "n": cell.estimate.n,
+        }
+        for row in board(found, measure, axis, k).rows
+        for cell in row.cells
+        if cell.column == lead
+    ]

@@ -1,0 +1,106 @@
+"""Results: curves by K, bars by class, and the study's tables with the published ones beside."""
+
+from typing import Any
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from annotate.models import Dataset
+from annotate.permissions import reader_required
+from benchmark import charts, frames, leaderboard, tables
+from benchmark.models import ResultSet
+from benchmark.services import results
+
+AXES = [("premise_class", "Premise class"), ("complexity", "Complexity"), ("category", "Category")]
+
+
+class Choice(forms.Form):
+    """What the page shows; anything unknown in the address falls back to the default."""
+
+    dataset = forms.ModelChoiceField(Dataset.objects.all(), required=False, empty_label=None)
+    measure = forms.ChoiceField(choices=list(leaderboard.MEASURE_NAMES.items()), required=False)
+    axis = forms.ChoiceField(choices=AXES, required=False, label="By")
+    k = forms.IntegerField(required=False, label="K", min_value=1, max_value=15)
+
+    def chosen(self, name: str, default: Any) -> Any:
+        self.is_valid()
+        return self.cleaned_data.get(name) or default
+
+
+@reader_required
+def page(request: HttpRequest) -> HttpResponse:
+    choice = Choice(request.GET)
+    dataset = choice.chosen("dataset", None) or _newest_with_results()
+    result_set = results.default(dataset) if dataset else None
+    if result_set is None:
+        measure = choice.chosen("measure", "corr_tp")
+        context = {"choice": choice, "dataset": dataset, "measure": measure, **_published(measure, None)}
+        return render(request, "benchmark/results.html", context)
+    return render(request, "benchmark/results.html", _context(choice, result_set))
+
+
+@reader_required
+def table_csv(request: HttpRequest, pk: int, measure: str) -> HttpResponse:
+    """One of the study's tables as CSV, in the published shape."""
+    dataset = get_object_or_404(Dataset, pk=pk)
+    result_set = results.default(dataset)
+    if result_set is None or measure not in frames.MEASURES:
+        raise Http404
+    rounding: tables.Rounding = "published" if request.GET.get("rounding") == "published" else "exact"
+    text = tables.as_csv(tables.published_shape(frames.masks(result_set), measure, rounding))
+    name = f"{measure}.csv"
+    return HttpResponse(
+        text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+def _newest_with_results() -> Dataset | None:
+    return next((row for row in Dataset.objects.order_by("-id") if results.counting_runs(row)), None)
+
+
+def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
+    found = frames.masks(result_set)
+    measure = choice.chosen("measure", "corr_tp")
+    axis = choice.chosen("axis", "premise_class")
+    turns = found.measured_turns(measure)
+    asked = choice.chosen("k", turns[-1] if turns else None)
+    k = asked if asked in turns else turns[-1]
+    return {
+        "choice": choice,
+        "dataset": result_set.dataset,
+        "datasets": Dataset.objects.order_by("-id"),
+        "result_set": result_set,
+        "found": found,
+        "measure": measure,
+        "measures": leaderboard.MEASURE_NAMES,
+        "axis": axis,
+        "axes": AXES,
+        "turns": turns,
+        "k": k,
+        "board": leaderboard.board(found, measure, axis, k) if found.columns else None,
+        "pair": len(found.primary) == tables.PAIR,
+        **_charts(found, measure, axis, k),
+        **_published(measure, k),
+    }
+
+
+def _charts(found: frames.Masks, measure: str, axis: str, k: int) -> dict[str, Any]:
+    if not found.columns:
+        return {}
+    name = leaderboard.MEASURE_NAMES[measure]
+    rows = leaderboard.chart_rows(found, measure, axis)
+    return {
+        "curves": charts.curves_by_k(rows, metric=f"{name}@K"),
+        "bars": charts.bars_by_class([row for row in rows if row["k"] == k], metric=f"{name}@{k}"),
+    }
+
+
+def _published(measure: str, k: int | None) -> dict[str, Any]:
+    shown = k if k is not None else (3 if measure == "corr_fp" else 10)
+    return {
+        "published": leaderboard.published_board(measure, shown),
+        "published_k": shown,
+        "published_levels": [leaderboard.LEVEL_NAMES[level] for level in leaderboard.PUBLISHED_LEVELS],
+        "published_columns": leaderboard.PUBLISHED_COLUMNS,
+    }
