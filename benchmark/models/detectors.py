@@ -123,8 +123,8 @@ class DetectionCall(CallFields):
 class DetectorLabel(models.Model):
     """True: the detector sees a correction (on turns 1-3: a needless one). Never a guess."""
 
-    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="labels")
-    detector = models.ForeignKey(Detector, on_delete=models.PROTECT, related_name="labels")
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="labels", db_index=False)
+    detector = models.ForeignKey(Detector, on_delete=models.PROTECT, related_name="labels", db_index=False)
     dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="labels")
     turn = models.PositiveSmallIntegerField()
     detect = models.BooleanField()

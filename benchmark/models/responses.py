@@ -21,7 +21,7 @@ class CallOutcome(models.TextChoices):
 class Response(UsageFields):
     """The one answer to a turn. It exists only where the provider returned text, and never changes."""
 
-    dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="responses")
+    dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="responses", db_index=False)
     turn = models.PositiveSmallIntegerField()
     text = WrittenField()
     cut = models.BooleanField(default=False)
@@ -73,7 +73,7 @@ class CallFields(UsageFields):
 class Attempt(CallFields):
     """Every call for a turn, answered or not. Rows are only added."""
 
-    dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="attempts")
+    dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="attempts", db_index=False)
     turn = models.PositiveSmallIntegerField()
     outcome = models.CharField(max_length=20, choices=CallOutcome)
     reason = WrittenField(blank=True)

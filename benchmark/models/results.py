@@ -82,7 +82,7 @@ class Pattern(models.Model):
     `labelled` has a bit where there is a label, `correction` where that label is true.
     """
 
-    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="patterns")
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="patterns", db_index=False)
     item = models.ForeignKey(DatasetItem, on_delete=models.PROTECT, related_name="+")
     detector = models.ForeignKey(Detector, on_delete=models.PROTECT, related_name="+")
     labelled = models.PositiveSmallIntegerField()

@@ -92,7 +92,7 @@ ENDED = (DialogueState.COMPLETE, DialogueState.STOPPED, DialogueState.FAILED)
 class Dialogue(Leased):
     """One conversation about one image; claimed, asked and committed turn by turn, in order."""
 
-    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="dialogues")
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="dialogues", db_index=False)
     item = models.ForeignKey(DatasetItem, on_delete=models.PROTECT, related_name="+")
     state = models.CharField(max_length=20, choices=DialogueState, default=DialogueState.WAITING)
 
