@@ -1,5 +1,6 @@
 """Settings read from the environment; a bad value is refused with a sentence that names it."""
 
+import math
 import os
 import secrets
 from pathlib import Path
@@ -40,6 +41,17 @@ def integer(name: str, default: int, *, least: int = 0) -> int:
     if not raw.lstrip("-").isdigit() or int(raw) < least:
         raise ImproperlyConfigured(f"{name} must be a whole number of at least {least}, not {raw!r}.")
     return int(raw)
+
+
+def number(name: str, default: float) -> float:
+    raw = text(name)
+    try:
+        value = float(raw) if raw else default
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ImproperlyConfigured(f"{name} must be a number of at least 0, not {raw!r}.")
+    return value
 
 
 def words(name: str, default: list[str]) -> list[str]:

@@ -161,6 +161,17 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 2,
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
+CELERY_BEAT_SCHEDULE = {"pump": {"task": "fpco_site.llm.pump", "schedule": 10.0, "options": {"expires": 10}}}
+
+# Seconds and bounds of the engine (see fpco_site/llm/engine/config.py).
+ENGINE = {
+    "lanes": env.integer("FPCO_ENGINE_LANES", 128, least=1),
+    "tries": env.integer("FPCO_ENGINE_TRIES", 5, least=1),
+    "backoff": env.number("FPCO_ENGINE_BACKOFF", 0.5),
+    "beat": env.number("FPCO_ENGINE_BEAT", 5.0),
+    "stale": env.number("FPCO_ENGINE_STALE", 30.0),
+    "grace": env.number("FPCO_ENGINE_GRACE", 30.0),
+}
 
 LOGGING = {
     "version": 1,

@@ -1,0 +1,11 @@
+"""The engine: asks providers for many clients at once, and loses and doubles nothing (design section 4).
+
+State is in the database; a message to a worker is only a hint that there is something to do.
+A client implements `Work` (see `work.py`), registers it in its `AppConfig.ready` by dotted name, and
+calls `hint()` when it has written rows that can be claimed.
+"""
+
+from fpco_site.llm.engine.hints import hint
+from fpco_site.llm.engine.work import Call, Claim, LeasedWork, Work, register
+
+__all__ = ["Call", "Claim", "LeasedWork", "Work", "hint", "register"]

@@ -1,0 +1,190 @@
+"""A lane: one claim, asked call by call. It holds no database connection and goes on only after a commit."""
+
+import asyncio
+import json
+import logging
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any, Protocol
+
+from django.utils import timezone
+
+from fpco_site.errors import FpcoError
+from fpco_site.llm.engine import gates
+from fpco_site.llm.engine.config import Config
+from fpco_site.llm.engine.work import Call, Claim, Work
+from fpco_site.llm.engine.writer import Writer
+from fpco_site.llm.types import Endpoint, ErrorKind, Provider, ProviderError, Reply, Request
+
+log = logging.getLogger(__name__)
+MARGIN = 30.0  # seconds that a provider gets beyond its own timeout
+
+
+class Providers:
+    """One provider an endpoint, shared by all lanes of a loop."""
+
+    def __init__(self, make: Callable[[Endpoint], Provider]) -> None:
+        self._make = make
+        self._made: dict[str, Provider] = {}
+
+    def get(self, endpoint: Endpoint) -> Provider:
+        key = json.dumps(asdict(endpoint), sort_keys=True, default=str)
+        if key not in self._made:
+            self._made[key] = self._make(endpoint)
+        return self._made[key]
+
+    async def close(self) -> None:
+        for provider in self._made.values():
+            try:
+                await provider.close()
+            except Exception:
+                log.exception("A provider did not close cleanly")
+
+
+class House(Protocol):
+    """What a lane uses of the engine that runs it."""
+
+    config: Config
+    writer: Writer
+    gates: gates.Gates
+    providers: Providers
+    stopping: asyncio.Event
+
+    def is_open(self, work: Work[Any], group: int) -> bool: ...
+
+
+class Lane:
+    """Asks for one claim until the work says that it is over, its group closes or the engine stops."""
+
+    def __init__(self, house: House, work: Work[Any], claim: Claim[Any]) -> None:
+        self._house = house
+        self._work = work
+        self.group = claim.group
+        self._claim = claim
+        self._tries = 0
+
+    async def run(self) -> None:
+        claim = await self._open(self._claim)
+        while claim is not None and not self._leaving():
+            claim = await self._step(claim)
+        if claim is not None:
+            await self._house.writer.do(partial(self._work.release, [claim]))
+
+    def _leaving(self) -> bool:
+        return self._house.stopping.is_set() or not self._house.is_open(self._work, self.group)
+
+    async def _open(self, claim: Claim[Any]) -> Claim[Any] | None:
+        try:
+            return await asyncio.to_thread(self._work.open, claim)
+        except Exception as error:
+            return await self._record(_call(claim, error=_permanent(error)))
+
+    async def _step(self, claim: Claim[Any]) -> Claim[Any] | None:
+        """One call, recorded; returns the claim to go on with."""
+        try:
+            request = self._work.request(claim)
+            provider = self._house.providers.get(claim.endpoint)
+        except Exception as error:
+            return await self._record(_call(claim, error=_permanent(error)))
+        key = claim.endpoint.gate
+        epoch = await self._house.gates.enter(key, give_up=self._leaving, tick=self._house.config.tick)
+        if epoch is None:
+            return claim
+        try:
+            call = await _ask(provider, claim, request)
+        finally:
+            self._house.gates.leave(key)
+        return await self._settle(call, key, epoch)
+
+    async def _settle(self, call: Call[Any], key: str, epoch: int) -> Claim[Any] | None:
+        """Record a call that was made and do what its end asks for: go on, wait, or try again."""
+        error = call.error
+        if error is None:
+            self._tries = 0
+            self._grow(key, epoch)
+            return await self._record(call)
+        if error.kind is ErrorKind.RATE_LIMITED:
+            return await self._limited(replace(call, last=False), error, key, epoch)
+        if error.kind is ErrorKind.PERMANENT:
+            return await self._record(call)
+        self._tries += 1
+        call = replace(call, last=self._tries >= self._house.config.tries)
+        claim = await self._record(call)
+        if claim is not None:
+            await self._back_off(error)
+        return claim
+
+    def _grow(self, key: str, epoch: int) -> None:
+        view = self._house.gates.view(key)
+        limit = view.answered() if view.epoch == epoch else None
+        if limit is not None:
+            self._house.writer.do(partial(gates.grow, key=key, epoch=epoch, limit=limit))
+
+    async def _limited(self, call: Call[Any], error: ProviderError, key: str, epoch: int) -> Claim[Any] | None:
+        view = self._house.gates.view(key)
+        wait, limit = view.limited(error.retry_after, self._house.gates.workers)
+        try:
+            shrunk = self._house.writer.do(
+                partial(gates.shrink, key=key, epoch=epoch, wait=wait, limit=limit, reason=error.message)
+            )
+            claim = await self._record(call)
+            await shrunk
+        finally:
+            view.settled()
+        return claim
+
+    async def _back_off(self, error: ProviderError) -> None:
+        config = self._house.config
+        delay = min(config.longest_backoff, config.backoff * 2 ** (self._tries - 1)) * random.uniform(0.5, 1.5)
+        delay = max(delay, error.retry_after or 0.0)
+        end = time.monotonic() + delay
+        while not self._leaving() and (left := end - time.monotonic()) > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._house.stopping.wait(), min(left, config.tick))
+
+    async def _record(self, call: Call[Any]) -> Claim[Any] | None:
+        """Commit a call. One that can't be stored is recorded as an error, so that it isn't paid for again."""
+        try:
+            return await self._house.writer.record(self._work, call)
+        except Exception as error:
+            log.exception("A call of %s %d could not be stored", self._work.kind, call.claim.id)
+            refused = ProviderError(ErrorKind.PERMANENT, f"The answer could not be stored: {type(error).__name__}.")
+            return await self._house.writer.record(self._work, replace(call, reply=None, error=refused, last=True))
+
+
+async def _ask(provider: Provider, claim: Claim[Any], request: Request) -> Call[Any]:
+    """Ask once. Whatever goes wrong comes back as the call's error."""
+    started_at, begin = timezone.now(), time.monotonic()
+    reply: Reply | None = None
+    error: ProviderError | None = None
+    try:
+        async with asyncio.timeout(claim.endpoint.timeout + MARGIN):
+            reply = await provider.ask(request)
+    except ProviderError as given:
+        error = given
+    except TimeoutError:
+        error = ProviderError(ErrorKind.TRANSIENT, f"No answer within {claim.endpoint.timeout:.0f} seconds.")
+    except Exception as unexpected:
+        log.exception("A provider raised what it should not")
+        error = _permanent(unexpected)
+    seconds = time.monotonic() - begin
+    return Call(claim=claim, request=request, started_at=started_at, seconds=seconds, reply=reply, error=error)
+
+
+def _call(claim: Claim[Any], *, error: ProviderError) -> Call[Any]:
+    """A call that was never sent."""
+    return Call(claim=claim, request=None, started_at=timezone.now(), seconds=0.0, error=error)
+
+
+def _permanent(error: Exception) -> ProviderError:
+    if isinstance(error, ProviderError):
+        return error
+    if isinstance(error, FpcoError):
+        return ProviderError(ErrorKind.PERMANENT, error.message)
+    if isinstance(error, FileNotFoundError):
+        return ProviderError(ErrorKind.PERMANENT, f"The file {error.filename} is missing: put it back, then go on.")
+    return ProviderError(ErrorKind.PERMANENT, f"{type(error).__name__}: see the worker's log, then go on.")

@@ -1,0 +1,245 @@
+"""The engine of one worker: it claims for every kind of work, runs lanes, and keeps watch over leases."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import close_old_connections
+
+from fpco_site.llm import providers
+from fpco_site.llm.engine import config as configuration
+from fpco_site.llm.engine import gates, leases
+from fpco_site.llm.engine.config import Config
+from fpco_site.llm.engine.lanes import Lane, Providers
+from fpco_site.llm.engine.work import Claim, Work, works
+from fpco_site.llm.engine.writer import Writer
+from fpco_site.llm.types import Endpoint, Provider
+
+log = logging.getLogger(__name__)
+SHORTEST_ROUND = 0.02  # seconds between two rounds of claims, however fast lanes end
+
+
+class Stop:
+    """Tells an engine to stop, from any thread, before or after it has started."""
+
+    def __init__(self) -> None:
+        self._told = threading.Event()
+        self._tell: Callable[[], object] | None = None
+        self._lock = threading.Lock()
+
+    def set(self) -> None:
+        with self._lock:
+            self._told.set()
+            if self._tell is not None:
+                self._tell()
+
+    def is_set(self) -> bool:
+        return self._told.is_set()
+
+    def attach(self, loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+        with self._lock:
+            self._tell = partial(loop.call_soon_threadsafe, event.set)
+        if self._told.is_set():
+            event.set()
+
+    def detach(self) -> None:
+        with self._lock:
+            self._tell = None
+
+
+class Process:
+    """What outlives a pump in one process: its row among the workers, and what its sweeper has seen."""
+
+    def __init__(self) -> None:
+        self.pumping = threading.Lock()
+        self.again = threading.Event()
+        self.sweeper = leases.Sweeper()
+        self.worker: UUID | None = None
+
+    def join(self) -> UUID:
+        """DB. The process's worker, alive again or new."""
+        if self.worker is None or not leases.revive(self.worker):
+            self.worker = leases.register()
+        return self.worker
+
+
+_process = Process()
+
+
+def run(
+    *,
+    stop: Stop,
+    stay: bool = False,
+    make: Callable[[Endpoint], Provider] = providers.make,
+    process: Process = _process,
+) -> bool:
+    """Work until there is nothing to do (with `stay`: until told to stop); False where this process already does."""
+    process.again.set()  # a hint that comes while a pump is about to rest is not lost
+    if not process.pumping.acquire(blocking=False):
+        return False
+    try:
+        close_old_connections()
+        kinds = works()
+        while process.again.is_set() and not stop.is_set():
+            process.again.clear()
+            if stay or any(work.pending() for work in kinds):
+                asyncio.run(_run(kinds, stop=stop, stay=stay, make=make, process=process))
+    finally:
+        process.pumping.release()
+    return True
+
+
+async def _run(
+    kinds: Sequence[Work[Any]], *, stop: Stop, stay: bool, make: Callable[[Endpoint], Provider], process: Process
+) -> None:
+    engine = Engine(kinds, config=configuration.load(), make=make, process=process)
+    stop.attach(asyncio.get_running_loop(), engine.stopping)
+    try:
+        await engine.run(stay=stay)
+    finally:
+        stop.detach()
+
+
+class Engine:
+    """Lanes over all kinds of work in one event loop, with one writer thread."""
+
+    def __init__(
+        self, kinds: Sequence[Work[Any]], *, config: Config, make: Callable[[Endpoint], Provider], process: Process
+    ) -> None:
+        self.config = config
+        self.gates = gates.Gates()
+        self.writer = Writer(config, self.gates.see)
+        self.providers = Providers(make)
+        self.stopping = asyncio.Event()
+        self._kinds = kinds
+        self._process = process
+        self._worker: UUID
+        self._lanes: dict[asyncio.Task[None], tuple[Work[Any], Lane]] = {}
+        self._closed: set[tuple[str, int]] = set()
+        self._changed = asyncio.Event()
+
+    def is_open(self, work: Work[Any], group: int) -> bool:
+        return (work.kind, group) not in self._closed
+
+    async def run(self, *, stay: bool) -> None:
+        self._worker = await self.writer.do(self._process.join)
+        log.info("The engine works as %s", self._worker)
+        watch = asyncio.create_task(self._watch())
+        look = asyncio.create_task(self._look())
+        try:
+            await self._work(stay=stay)
+            await self._drain()
+        finally:
+            for task in (watch, look, *self._lanes):
+                task.cancel()
+            await asyncio.gather(watch, look, *self._lanes, return_exceptions=True)
+            freed = await self.writer.do(partial(leases.leave, self._worker, self._kinds))
+            await self.writer.close()
+            await self.providers.close()
+            log.info("The engine rests; it gave back %d rows", freed)
+
+    async def _work(self, *, stay: bool) -> None:
+        """Claim and run lanes until told to stop or, unless `stay`, until nothing is left to do."""
+        rested_since: float | None = None
+        while not self.stopping.is_set():
+            self._changed.clear()
+            claimed = await self._claim()
+            if claimed or self._lanes or await self._pending():
+                rested_since = None
+            elif rested_since is None:
+                rested_since = time.monotonic()
+            elif not stay and time.monotonic() - rested_since >= self.config.idle:
+                return
+            await asyncio.sleep(SHORTEST_ROUND)
+            await self._until_changed()
+
+    async def _until_changed(self) -> None:
+        waits = [asyncio.create_task(event.wait()) for event in (self._changed, self.stopping)]
+        await asyncio.wait(waits, timeout=self.config.tick, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+
+    async def _claim(self) -> int:
+        """Start a lane for each new claim; returns how many."""
+        started = 0
+        for work, claims in await asyncio.gather(*(self._claims_of(work) for work in self._kinds)):
+            for claim in claims:
+                started += 1
+                self._start(work, claim)
+        return started
+
+    async def _claims_of(self, work: Work[Any]) -> tuple[Work[Any], list[Claim[Any]]]:
+        room = self.config.lanes - sum(1 for held, _ in self._lanes.values() if held is work)
+        if room <= 0:
+            return work, []
+        try:
+            return work, await self.writer.do(partial(work.claim, room=room, worker=self._worker))
+        except Exception:
+            log.exception("No %s could be claimed", work.kind)
+            return work, []
+
+    async def _pending(self) -> bool:
+        found = await asyncio.gather(*(self.writer.do(work.pending) for work in self._kinds), return_exceptions=True)
+        return any(answer is True or isinstance(answer, Exception) for answer in found)
+
+    def _start(self, work: Work[Any], claim: Claim[Any]) -> None:
+        self._closed.discard((work.kind, claim.group))
+        lane = Lane(self, work, claim)
+        task = asyncio.create_task(lane.run())
+        self._lanes[task] = (work, lane)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        work, _ = self._lanes.pop(task)
+        self._changed.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # Its row stays held, so that nothing is asked twice, until this worker leaves.
+            log.error("A lane of %s broke off", work.kind, exc_info=error)
+
+    async def _drain(self) -> None:
+        """Let calls in flight finish and be committed; lanes end after their call once the engine stops."""
+        self.stopping.set()
+        if self._lanes:
+            await asyncio.wait(list(self._lanes), timeout=self.config.grace)
+
+    async def _watch(self) -> None:
+        """Beat, and free what dead workers hold."""
+        while True:
+            with suppress(Exception):
+                if not await self.writer.do(partial(leases.beat, self._worker)):
+                    log.warning("This worker was declared dead; it goes on as a new one")
+                    self._process.worker = None
+                    self._worker = await self.writer.do(self._process.join)
+                sweep = partial(self._process.sweeper.sweep, self._kinds, stale=self.config.stale)
+                for dead in await self.writer.do(sweep):
+                    log.warning("Worker %s stood still; what it held is free again", dead)
+                    self._changed.set()
+            await asyncio.sleep(self.config.beat)
+
+    async def _look(self) -> None:
+        """See, every tick, which groups were closed and how many workers share a limit."""
+        while True:
+            await asyncio.sleep(self.config.tick)
+            with suppress(Exception):
+                groups: dict[str, set[int]] = defaultdict(set)
+                for work, lane in list(self._lanes.values()):
+                    groups[work.kind].add(lane.group)
+                self.gates.workers, closed = await self.writer.do(partial(self._facts, groups))
+                self._closed = closed
+
+    def _facts(self, groups: dict[str, set[int]]) -> tuple[int, set[tuple[str, int]]]:
+        """DB. Live workers, and those of the groups that are closed."""
+        closed = {
+            (work.kind, group)
+            for work in self._kinds
+            if groups.get(work.kind)
+            for group in groups[work.kind] - work.open_groups(groups[work.kind])
+        }
+        return leases.live_workers(), closed
