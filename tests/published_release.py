@@ -150,7 +150,12 @@ def write_release(folder: Path, *, seed: int = 1, scale: float = 1.0, shuffle: b
         "source": published.CITATION,
         "counts": counts,
         "sha256": hashes,
-        "protocol": {"turns": TURNS, "false_premise_turns": list(range(PREFIX + 1, TURNS + 1))},
+        "protocol": {
+            "name": "FPCO-Dialog" if kept == IMAGES_PER_CELL else f"FPCO-Dialog, {kept} a cell",
+            "turns": TURNS,
+            "false_turns": list(range(PREFIX + 1, TURNS + 1)),
+            "per_cell": kept,
+        },
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return counts

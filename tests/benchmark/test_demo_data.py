@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from annotate.linting import PlainItem, PlainTurn, blocking, lint_item
+
 DEMO = Path(__file__).parents[2] / "benchmark" / "demo"
 COLUMNS = [
     "file",
@@ -164,3 +166,11 @@ def test_no_question_of_one_item_is_that_of_another() -> None:
     contents = [turn["content"] for item in ITEMS for turn in item["turns"]]
     assert len(set(contents)) == len(contents)
     assert len({item["file"] for item in ITEMS}) == len(ITEMS)
+
+
+@every_item
+def test_an_item_lints_without_an_error(item: dict[str, Any]) -> None:
+    turns = tuple(PlainTurn(turn["turn"], turn["content"], turn.get("modified", "")) for turn in item["turns"])
+    premise_class = ROWS[item["file"]]["premise_class"]
+    linted = PlainItem(premise_class, item["target_description"], item["modified_target_description"], turns)
+    assert blocking(lint_item(linted)) == []
