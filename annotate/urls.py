@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
-from annotate.views import people
+from annotate.views import labels, people
 
 _people: list[URLPattern | URLResolver] = [
     path("", people.home, name="home"),
@@ -17,4 +17,12 @@ _people: list[URLPattern | URLResolver] = [
     path("people/<int:pk>/password/", people.person_password, name="person_password"),
 ]
 
-urlpatterns: list[URLPattern | URLResolver] = [*_people]
+_labels: list[URLPattern | URLResolver] = [
+    path("label/", labels.label_home, name="label_home"),
+    path("label/<int:pk>/", labels.label_set, name="label_set"),
+    path("label/<int:pk>/submit/", labels.label_submit, name="label_submit"),
+    path("label/<int:pk>/join/", labels.label_join, name="label_join"),
+    path("label/<int:pk>/<uuid:task>/", labels.label_task, name="label_task"),
+]
+
+urlpatterns: list[URLPattern | URLResolver] = [*_people, *_labels]
