@@ -18,6 +18,7 @@ from fpco_site.llm.simulated.words import (
     PREPOSITIONS,
 )
 
+PERSON = 1
 DETAIL = {
     "single_clean": "in the center of the picture",
     "multi_separated": "closest to the camera",
@@ -97,7 +98,7 @@ def modified_description(description: str, premise_class: str, category: int) ->
     if premise_class == "identity":
         return _other_identity(description, category)
     if premise_class == "attribute":
-        return _other_attribute(description)
+        return _other_attribute(description, category)
     return _other_place(description)
 
 
@@ -114,12 +115,14 @@ def _other_identity(description: str, category: int) -> str:
     return _swap(description, old, INCOMPATIBLE.get(old, FALLBACK_IDENTITY.get(category, "statue")))
 
 
-def _other_attribute(description: str) -> str:
+def _other_attribute(description: str, category: int) -> str:
     known = [word for word in words(description) if word in ATTRIBUTES]
     if known:
         return _swap(description, known[0], _another(known[0], description))
     head = head_noun(words(description))
-    return _swap(description, head, f"{pick(CLEAR_COLOURS, 'attribute', description)} {head}")
+    # No colour is put on a person: it could be read as a guess at what must not be guessed.
+    look = "smiling" if category == PERSON else pick(CLEAR_COLOURS, "attribute", description)
+    return _swap(description, head, f"{look} {head}")
 
 
 def _another(word: str, description: str) -> str:

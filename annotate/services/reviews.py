@@ -1,0 +1,78 @@
+"""A person's verdict on one version of an item."""
+
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+
+from annotate.models import Item, Review, User
+from annotate.models.items import ItemState
+from annotate.models.reviews import Verdict
+from annotate.services import items
+from fpco_site.errors import Conflict, Invalid
+
+_NEXT = {
+    Verdict.APPROVED: ItemState.APPROVED,
+    Verdict.SENT_BACK: ItemState.DRAFT,
+    Verdict.REJECTED: ItemState.REJECTED,
+}
+
+
+@dataclass(frozen=True)
+class Checks:
+    """The study's four checks of human review (paper, section 3): each is stated by the reviewer."""
+
+    grounding: bool = False
+    consistency: bool = False
+    naturalness: bool = False
+    single_error: bool = False
+
+    @property
+    def all_hold(self) -> bool:
+        return self.grounding and self.consistency and self.naturalness and self.single_error
+
+
+@transaction.atomic
+def decide(
+    *, item: Item, version: int, verdict: str, by: User, checks: Checks | None = None, comment: str = ""
+) -> Review:
+    """Approve, send back (with a comment) or reject (with a reason) the version that was looked at."""
+    checks = checks or Checks()
+    comment = comment.strip()
+    item = items.at_version(item, version)
+    _require_state(item, verdict)
+    if verdict == Verdict.APPROVED:
+        _require_approvable(item, checks)
+    elif not comment:
+        raise Invalid("Say what is wrong, so that it can be mended." if verdict == Verdict.SENT_BACK else "Say why.")
+    try:
+        with transaction.atomic():
+            review = Review.objects.create(
+                item=item,
+                item_version=version,
+                reviewer=by,
+                verdict=verdict,
+                grounding=checks.grounding,
+                consistency=checks.consistency,
+                naturalness=checks.naturalness,
+                single_error=checks.single_error,
+                comment=comment,
+            )
+    except IntegrityError as error:
+        raise Conflict("You have reviewed this version already.") from error
+    Item.objects.filter(pk=item.pk).update(state=_NEXT[Verdict(verdict)])
+    return review
+
+
+def _require_state(item: Item, verdict: str) -> None:
+    if verdict not in Verdict.values:
+        raise Invalid(f"A verdict is one of {', '.join(Verdict.values)}, not {verdict!r}.")
+    allowed = {ItemState.IN_REVIEW, ItemState.DRAFT} if verdict == Verdict.REJECTED else {ItemState.IN_REVIEW}
+    if item.state not in allowed:
+        raise Conflict(f"This item is {item.get_state_display()}, so it can't be {Verdict(verdict).label} now.")
+
+
+def _require_approvable(item: Item, checks: Checks) -> None:
+    if not checks.all_hold:
+        raise Invalid("Approving states that all four checks hold: tick each one.")
+    if missing := items.missing_texts(item):
+        raise Invalid(f"The item is not complete: {missing} is missing.")

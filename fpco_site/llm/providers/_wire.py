@@ -1,0 +1,199 @@
+"""What the network providers share: bodies, headers, errors. No SDK here."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from fpco_site.errors import Invalid
+from fpco_site.llm.types import Endpoint, ErrorKind, Picture, ProviderError
+
+CONNECTIONS = 2000
+KEEP_ALIVE_SECONDS = 30.0
+MESSAGE_LENGTH = 500
+# Nobody who writes a question can know it, so it can't stand in one.
+PICTURE_MARK = f"picture-{secrets.token_hex(16)}"
+
+QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+TRANSIENT_STATUSES = frozenset({408, 409, 425, 499})
+KEPT_HEADERS = ("x-ratelimit-", "retry-after", "x-request-id", "request-id", "openai-processing-ms", "date")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reply's body as it came and the headers worth keeping, both without the key."""
+
+    raw: bytes
+    headers: dict[str, str]
+    seconds: float
+    request_id: str = ""
+
+
+def address(endpoint: Endpoint, usual: str = "") -> str:
+    """The endpoint's base URL, or the usual one. Raises Invalid."""
+    url = endpoint.base_url or usual
+    if not url.startswith(("http://", "https://")):
+        raise Invalid(f"The provider {endpoint.provider!r} needs a base_url that starts with http:// or https://.")
+    return url
+
+
+def spliced(body: Mapping[str, Any], picture: Picture | None) -> bytes:
+    """`body` as JSON with the picture's base64 in the place of PICTURE_MARK: no copy is escaped again."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    if picture is None:
+        return text
+    before, _, after = text.partition(PICTURE_MARK.encode())
+    return b"".join((before, picture.base64.encode("ascii"), after))
+
+
+def extra_body(endpoint: Endpoint) -> dict[str, Any]:
+    """Further fields of the body that the endpoint's options ask for, as in {"body": {"enable_thinking": false}}."""
+    extra = endpoint.options.get("body", {})
+    if not isinstance(extra, dict):
+        raise Invalid("The option 'body' of a model is a table of further fields to send.")
+    return extra
+
+
+def scrub(text: str, key: str) -> str:
+    return text.replace(key, "[key]") if key else text
+
+
+def scrub_bytes(raw: bytes, key: str) -> bytes:
+    return raw.replace(key.encode(), b"[key]") if key else raw
+
+
+def kept_headers(headers: Mapping[str, str], key: str) -> dict[str, str]:
+    """Rate limits and request ids; cookies and the rest are dropped."""
+    return {name.lower(): scrub(value, key) for name, value in headers.items() if name.lower().startswith(KEPT_HEADERS)}
+
+
+def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
+    """Seconds to wait as a Retry-After header asks, given in seconds or as an HTTP date."""
+    lowered = {name.lower(): value for name, value in headers.items()}
+    if (milliseconds := _seconds(lowered.get("retry-after-ms", ""))) is not None:
+        return milliseconds / 1000
+    value = lowered.get("retry-after", "").strip()
+    if (seconds := _seconds(value)) is not None:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+def error_kind(status: int, code: str) -> ErrorKind:
+    """What to do about an error status: an exhausted quota is a 429 that waiting doesn't mend."""
+    if status == 429:
+        return ErrorKind.PERMANENT if code.lower() in QUOTA_CODES else ErrorKind.RATE_LIMITED
+    if status in TRANSIENT_STATUSES or status >= 500:
+        return ErrorKind.TRANSIENT
+    return ErrorKind.PERMANENT
+
+
+def refused_by_status(*, provider: str, status: int, raw: bytes, headers: Mapping[str, str], key: str) -> ProviderError:
+    """The error for an answer with an error status: its code and message as the body gives them."""
+    code, message, wait = _error_in(raw)
+    said = message or raw[:MESSAGE_LENGTH].decode("utf-8", "replace").strip() or "no message"
+    return ProviderError(
+        error_kind(status, code),
+        scrub(f"{provider} answered {status}: {said}", key)[:MESSAGE_LENGTH],
+        status=status,
+        code=scrub(code, key),
+        retry_after=wait if wait is not None else retry_after(headers),
+        request_id=kept_headers(headers, key).get("x-request-id", ""),
+        raw=scrub_bytes(raw, key),
+    )
+
+
+def no_answer(*, provider: str, error: BaseException, timeout: float) -> ProviderError:
+    """The error for a call that timed out or lost its connection: worth another try."""
+    if _timed_out(error):
+        return ProviderError(ErrorKind.TRANSIENT, f"{provider} did not answer within {timeout:g} s.", code="timeout")
+    cause = _chain(error)[-1]
+    return ProviderError(
+        ErrorKind.TRANSIENT, f"The connection to {provider} failed ({type(cause).__name__}).", code="connection"
+    )
+
+
+def unreadable(*, provider: str, answer: Answer, why: str) -> ProviderError:
+    """The error for an answer that says 200 and is not what the interface promises."""
+    return ProviderError(
+        ErrorKind.TRANSIENT,
+        f"{provider} answered with {why}.",
+        status=200,
+        code="unreadable",
+        request_id=answer.request_id,
+        raw=answer.raw,
+    )
+
+
+def payload(provider: str, answer: Answer) -> dict[str, Any]:
+    """The answer's JSON object. Raises ProviderError."""
+    try:
+        value = json.loads(answer.raw)
+    except (ValueError, RecursionError):
+        raise unreadable(provider=provider, answer=answer, why="something that is not JSON") from None
+    if not isinstance(value, dict):
+        raise unreadable(provider=provider, answer=answer, why="JSON that is not an object")
+    return value
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens; None where the provider doesn't say."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def table(value: Any) -> dict[str, Any]:
+    """`value` where it is an object, else an empty one: for optional parts of a reply."""
+    return value if isinstance(value, dict) else {}
+
+
+def rows(value: Any) -> list[dict[str, Any]]:
+    """The objects in `value` where it is a list."""
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
+def string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _error_in(raw: bytes) -> tuple[str, str, float | None]:
+    """Code, message and asked wait of an error body, in any of the shapes that the interfaces use."""
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        return "", "", None
+    body = body[0] if isinstance(body, list) and body else body
+    outer = table(body)
+    inner = table(outer.get("error")) or outer
+    words = [inner.get("code"), inner.get("type"), inner.get("status")]
+    quota = next((word for word in words if isinstance(word, str) and word.lower() in QUOTA_CODES), "")
+    code = quota or next((word for word in words if isinstance(word, str) and word), "")
+    message = string(inner.get("message")) or string(outer.get("error"))
+    delays = [string(row.get("retryDelay")).removesuffix("s") for row in rows(inner.get("details"))]
+    return code, message, next((wait for wait in map(_seconds, delays) if wait is not None), None)
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    found = [error]
+    while (cause := found[-1].__cause__ or found[-1].__context__) is not None and cause not in found:
+        found.append(cause)
+    return found
+
+
+def _timed_out(error: BaseException) -> bool:
+    """The SDK's transport calls every lost connection a timeout; what lies beneath tells them apart."""
+    return any(isinstance(cause, TimeoutError) for cause in _chain(error))

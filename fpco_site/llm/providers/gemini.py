@@ -1,0 +1,147 @@
+"""Google's Gemini API.
+
+The SDK would encode the picture again at each call and hold it in typed parts. Its `extra_body` takes
+`contents` as plain JSON instead, with the text encoded once: 5 ms of CPU a call with a 200 KB picture
+in place of 14. `should_return_http_response` gives the body as it came.
+"""
+
+import asyncio
+import time
+from typing import Any, ClassVar
+
+import httpx2
+from google import genai
+from google.genai import errors, types
+
+from fpco_site.llm import settings_rules
+from fpco_site.llm.providers import _verdict, _wire
+from fpco_site.llm.types import Endpoint, ProviderError, Reply, Request, Usage
+
+BASE_URL = "https://generativelanguage.googleapis.com/"
+ROLES = {"user": "user", "assistant": "model"}
+ENDED = frozenset({"", "STOP", "FINISH_REASON_UNSPECIFIED"})
+FILTERED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
+# What the SDK insists on as `contents`; the real ones replace it in the body.
+REPLACED = "-"
+
+
+class Gemini:
+    """Options: `body`, further fields to send, such as `{"safetySettings": [...]}`; `thinking_budget`, in tokens."""
+
+    simulated: ClassVar[bool] = False
+
+    def __init__(self, endpoint: Endpoint, key: str) -> None:
+        self._endpoint = endpoint
+        self._key = key
+        self._extra = _wire.extra_body(endpoint)
+        limits = httpx2.Limits(
+            max_connections=_wire.CONNECTIONS,
+            max_keepalive_connections=_wire.CONNECTIONS,
+            keepalive_expiry=_wire.KEEP_ALIVE_SECONDS,
+        )
+        # With a client of ours the SDK doesn't send again by itself when a connection breaks.
+        self._http = httpx2.AsyncClient(limits=limits, timeout=endpoint.timeout)
+        self._client = genai.Client(
+            vertexai=False,
+            api_key=key,
+            http_options=types.HttpOptions(
+                base_url=_wire.address(endpoint, BASE_URL),
+                timeout=int(endpoint.timeout * 1000),
+                httpx_async_client=self._http,
+            ),
+        )
+
+    async def ask(self, request: Request) -> Reply:
+        answer = await self._send(request)
+        return _verdict.judged(_said(_wire.payload("gemini", answer), answer), answer)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+        self._client.close()
+
+    async def _send(self, request: Request) -> _wire.Answer:
+        config = self._config(request)
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(self._endpoint.timeout):
+                response = await self._client.aio.models.generate_content(
+                    model=self._endpoint.model_id, contents=REPLACED, config=config
+                )
+        except errors.APIError as error:
+            raise self._refused(error) from None
+        except (httpx2.HTTPError, TimeoutError, OSError) as error:
+            raise _wire.no_answer(provider="gemini", error=error, timeout=self._endpoint.timeout) from None
+        sent = response.sdk_http_response
+        headers = dict((sent and sent.headers) or {})
+        return _wire.Answer(
+            raw=_wire.scrub_bytes(((sent and sent.body) or "").encode(), self._key),
+            headers=_wire.kept_headers(headers, self._key),
+            seconds=time.monotonic() - started,
+        )
+
+    def _config(self, request: Request) -> types.GenerateContentConfig:
+        budget = self._endpoint.options.get("thinking_budget")
+        sampling = settings_rules.sampling(self._endpoint)
+        extra = {**self._extra, "contents": _contents(request)}
+        return types.GenerateContentConfig(
+            system_instruction=request.system,
+            max_output_tokens=self._endpoint.max_output_tokens,
+            response_mime_type="application/json" if request.schema is not None else None,
+            response_json_schema=request.schema,
+            thinking_config=None if budget is None else types.ThinkingConfig(thinking_budget=budget),
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+            automatic_continuation=False,
+            should_return_http_response=True,
+            http_options=types.HttpOptions(extra_body=extra),
+            temperature=sampling.get("temperature"),
+            top_p=sampling.get("top_p"),
+        )
+
+    def _refused(self, error: errors.APIError) -> ProviderError:
+        raw, headers = b"", {}
+        if isinstance(error.response, httpx2.Response):
+            raw, headers = error.response.content, dict(error.response.headers)
+        return _wire.refused_by_status(provider="gemini", status=error.code, raw=raw, headers=headers, key=self._key)
+
+
+def _contents(request: Request) -> list[dict[str, Any]]:
+    turns: list[dict[str, Any]] = [
+        {"role": ROLES[message.role], "parts": [{"text": message.text}]} for message in request.messages
+    ]
+    if request.picture is not None:
+        data = {"mimeType": request.picture.mime, "data": request.picture.base64}
+        turns[0]["parts"].append({"inlineData": data})
+    return turns
+
+
+def _said(body: dict[str, Any], answer: _wire.Answer) -> _verdict.Said:
+    feedback = _wire.table(body.get("promptFeedback"))
+    prompt_blocked = _wire.string(feedback.get("blockReason"))
+    if "candidates" not in body and not prompt_blocked and "usageMetadata" not in body:
+        raise _wire.unreadable(provider="gemini", answer=answer, why="an object without candidates")
+    candidate = next(iter(_wire.rows(body.get("candidates"))), {})
+    finish = _wire.string(candidate.get("finishReason"))
+    parts = _wire.rows(_wire.table(candidate.get("content")).get("parts"))
+    return _verdict.Said(
+        text="".join(_wire.string(part.get("text")) for part in parts if not part.get("thought")),
+        finish_reason=finish or prompt_blocked,
+        complete=finish in ENDED,
+        capped=finish == "MAX_TOKENS",
+        blocked=prompt_blocked or (finish if finish in FILTERED else ""),
+        model=_wire.string(body.get("modelVersion")),
+        request_id=_wire.string(body.get("responseId")),
+        usage=_usage(_wire.table(body.get("usageMetadata"))),
+    )
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    """Gemini counts thoughts beside the candidates' tokens; `Usage.output` includes them."""
+    thoughts = _wire.count(usage.get("thoughtsTokenCount"))
+    shown = _wire.count(usage.get("candidatesTokenCount"))
+    spoken = [tokens for tokens in (shown, thoughts) if tokens is not None]
+    return Usage(
+        input=_wire.count(usage.get("promptTokenCount")),
+        cached=_wire.count(usage.get("cachedContentTokenCount")),
+        output=sum(spoken) if spoken else None,
+        reasoning=thoughts,
+    )

@@ -1,0 +1,36 @@
+"""Asking a provider from a test that has no event loop."""
+
+import asyncio
+from typing import Any
+
+from fpco_site.llm import providers
+from fpco_site.llm.types import Endpoint, Message, Picture, Reply, Request
+
+NETWORK = ("openai", "openai_compatible", "gemini")
+KEY_NAME = "FPCO_TEST_KEY"
+CANARY = "sk-canary-5f3759df"
+PHOTO = Picture(b"\xff\xd8\xff\xe0 not really a photograph \xfb\xff\xfe", "image/jpeg")
+
+
+def endpoint(provider: str, base_url: str, **settings: Any) -> Endpoint:
+    return Endpoint(
+        **{"provider": provider, "model_id": "model-1", "base_url": base_url, "api_key_env": KEY_NAME, "timeout": 5.0}
+        | settings
+    )
+
+
+def ask(where: Endpoint, *requests: Request) -> list[Reply]:
+    """Ask all in order with one provider, as a lane does."""
+
+    async def run() -> list[Reply]:
+        provider = providers.make(where)
+        try:
+            return [await provider.ask(request) for request in requests]
+        finally:
+            await provider.close()
+
+    return asyncio.run(run())
+
+
+def first_turn(text: str = "What is the black dog on the sofa doing?") -> Request:
+    return Request(system="Answer.", messages=(Message("user", text),), picture=PHOTO)

@@ -1,0 +1,56 @@
+"""What a well-behaved stub says: sentences as a model, labels as a detector, drafts as a drafting model."""
+
+import json
+from typing import Any
+
+from fpco_site.llm import providers
+from fpco_site.llm.types import Endpoint, Request
+
+OFFLINE = {
+    "model": providers.make(Endpoint("scripted", "stub-model", options={"habit": "skeptic"})),
+    "detector": providers.make(Endpoint("rules", "stub-detector", options={"strictness": "lenient"})),
+    "drafter": providers.make(Endpoint("drafter", "stub-drafter")),
+}
+
+
+async def says(request: Request, *, plain: bool) -> str:
+    """The text of an answer to any request of this project."""
+    keys = _keys(request)
+    if "items" in keys:
+        return (await OFFLINE["detector"].ask(request)).text or ""
+    if "metadata" in keys:
+        name = "draft_premise" if "premise_class" in keys else "draft_questions"
+        asked = Request(request.system, request.messages, schema=request.schema, schema_name=name)
+        return (await OFFLINE["drafter"].ask(asked)).text or ""
+    if plain:
+        return f"It looks calm and is easy to see, as in answer {len(request.messages) // 2 + 1}."
+    return (await OFFLINE["model"].ask(request)).text or ""
+
+
+def spoilt(text: str, how: str) -> str:
+    """Labels as a careless detector gives them."""
+    if how == "prose":
+        return f"Here are the labels:\n{text}"
+    body = json.loads(text)
+    rows = body[next(key for key, value in body.items() if isinstance(value, list))]
+    _spoil(rows, how)
+    return json.dumps(body)
+
+
+def _spoil(rows: list[dict[str, Any]], how: str) -> None:
+    if how == "wrong_ids":
+        rows[-1]["id"] = 99
+    elif how == "missing_id":
+        rows.pop()
+    elif how == "repeated_id":
+        rows.append(rows[0])
+    elif how == "not_boolean":
+        rows[0]["detect"] = "yes"
+
+
+def _keys(request: Request) -> set[str]:
+    try:
+        body = json.loads(request.messages[-1].text)
+    except ValueError:
+        return set()
+    return set(body) if isinstance(body, dict) else set()
