@@ -8,7 +8,7 @@ import aiohttp
 import httpx2
 import openai
 
-from fpco_site.llm.providers import _wire
+from fpco_site.llm.providers import _pool, _wire
 from fpco_site.llm.types import Endpoint, Picture
 
 # A local server wants no key, but the SDK insists on one.
@@ -22,17 +22,12 @@ class Line:
         self._provider = endpoint.provider
         self._timeout = endpoint.timeout
         self._key = key
-        limits = httpx2.Limits(
-            max_connections=_wire.CONNECTIONS,
-            max_keepalive_connections=_wire.CONNECTIONS,
-            keepalive_expiry=_wire.KEEP_ALIVE_SECONDS,
-        )
         self._client = openai.AsyncOpenAI(
             api_key=key or NO_KEY,
             base_url=base_url,
             timeout=endpoint.timeout,
             max_retries=0,
-            http_client=openai.DefaultAioHttpClient(limits=limits, timeout=endpoint.timeout),
+            http_client=openai.DefaultAioHttpClient(limits=_pool.LIMITS, timeout=endpoint.timeout, verify=_pool.tls()),
         )
 
     async def post(self, path: str, body: dict[str, Any], picture: Picture | None) -> _wire.Answer:

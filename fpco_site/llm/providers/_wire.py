@@ -11,8 +11,6 @@ from typing import Any
 from fpco_site.errors import Invalid
 from fpco_site.llm.types import Endpoint, ErrorKind, Picture, ProviderError
 
-CONNECTIONS = 2000
-KEEP_ALIVE_SECONDS = 30.0
 MESSAGE_LENGTH = 500
 # Nobody who writes a question can know it, so it can't stand in one.
 PICTURE_MARK = f"picture-{secrets.token_hex(16)}"

@@ -14,7 +14,7 @@ from google import genai
 from google.genai import errors, types
 
 from fpco_site.llm import settings_rules
-from fpco_site.llm.providers import _verdict, _wire
+from fpco_site.llm.providers import _pool, _verdict, _wire
 from fpco_site.llm.types import Endpoint, ProviderError, Reply, Request, Usage
 
 BASE_URL = "https://generativelanguage.googleapis.com/"
@@ -34,13 +34,8 @@ class Gemini:
         self._endpoint = endpoint
         self._key = key
         self._extra = _wire.extra_body(endpoint)
-        limits = httpx2.Limits(
-            max_connections=_wire.CONNECTIONS,
-            max_keepalive_connections=_wire.CONNECTIONS,
-            keepalive_expiry=_wire.KEEP_ALIVE_SECONDS,
-        )
         # With a client of ours the SDK doesn't send again by itself when a connection breaks.
-        self._http = httpx2.AsyncClient(limits=limits, timeout=endpoint.timeout)
+        self._http = httpx2.AsyncClient(limits=_pool.LIMITS, timeout=endpoint.timeout, verify=_pool.tls())
         self._client = genai.Client(
             vertexai=False,
             api_key=key,
@@ -48,6 +43,7 @@ class Gemini:
                 base_url=_wire.address(endpoint, BASE_URL),
                 timeout=int(endpoint.timeout * 1000),
                 httpx_async_client=self._http,
+                httpx_client=httpx2.Client(verify=_pool.tls()),
             ),
         )
 

@@ -1,14 +1,15 @@
 """What goes over the wire to each network provider, and what is read from its answers."""
 
+import asyncio
 import base64
 import json
 from typing import Any
 
 import pytest
 
-from fpco_site.llm import detection, dialogue
+from fpco_site.llm import detection, providers
 from fpco_site.llm.types import Message, Outcome, Request, Usage
-from tests.fpco_site.llm.ask import CANARY, NETWORK, PHOTO, ask, endpoint, first_turn
+from tests.fpco_site.llm.ask import CANARY, NETWORK, PHOTO, ask, endpoint, first_turn, talk
 from tests.stubs import StubServer
 
 QUESTIONS = [f"Question {turn} about the black dog on the sofa?" for turn in range(1, 4)] + [
@@ -19,12 +20,7 @@ FORBIDDEN = ("identity", "false_class", "false_premise", "premise", "detect", "t
 
 def whole_dialogue(stub: StubServer, provider: str, **settings: Any) -> tuple[list[str], list[dict[str, Any]]]:
     """Ten turns with the model's own answers; the answers and the bodies that were sent."""
-    answers: list[str] = []
-    for turn in range(1, 11):
-        request = dialogue.request(system="Answer.", questions=QUESTIONS[:turn], answers=answers, picture=PHOTO)
-        (reply,) = ask(endpoint(provider, stub.url(provider), **settings), request)
-        assert reply.text
-        answers.append(reply.text)
+    answers = talk(endpoint(provider, stub.url(provider), **settings), QUESTIONS, PHOTO)
     return answers, [recorded.body for recorded in stub.requests]
 
 
@@ -224,10 +220,6 @@ def test_any_text_arrives_as_it_was(stub: StubServer, provider: str, text: str) 
 
 @pytest.mark.parametrize("provider", NETWORK)
 def test_many_calls_at_once_share_one_pool(stub: StubServer, provider: str) -> None:
-    import asyncio
-
-    from fpco_site.llm import providers
-
     stub.latency = 0.05
 
     async def run() -> None:
