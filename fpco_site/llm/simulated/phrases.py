@@ -111,7 +111,8 @@ def _closest_run(description: Sequence[str], asked: list[str]) -> list[str]:
             if len(run) < size or run[0] != description[0]:
                 continue
             ratio = SequenceMatcher(None, description, run, autojunk=False).ratio()
-            if ratio > best_ratio:
+            # A run that only lacks words is a cut, not a change.
+            if ratio > best_ratio and difference(description, run)[1]:
                 best, best_ratio = run, ratio
     return best
 
