@@ -106,6 +106,13 @@
       button.dataset.submitting = "1";
     }));
   });
+  // htmx stops the submit event before it gets here, so its requests are held back in the same way.
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const form = event.detail.elt.closest("form");
+    if (!form || event.detail.requestConfig.verb === "get" || form.hasAttribute("data-many")) return;
+    if (form.dataset.busy) event.preventDefault();
+    else form.dataset.busy = "1";
+  });
   const free = (form) => {
     delete form.dataset.busy;
     release(form);
@@ -113,7 +120,7 @@
   window.addEventListener("pageshow", () => document.querySelectorAll("form[data-busy]").forEach(free));
   document.addEventListener("htmx:afterRequest", (event) => {
     const form = event.detail.elt.closest("form");
-    if (form) free(form);
+    if (form && event.detail.requestConfig?.verb !== "get") free(form);
   });
 
   // A form that asks before it acts: <form data-confirm="Really?">

@@ -6,7 +6,7 @@
   "use strict";
   const NAMES = { arrowleft: "←", arrowright: "→", arrowup: "↑", arrowdown: "↓", "mod+enter": "Ctrl/Cmd+Enter", "mod+z": "Ctrl/Cmd+Z", " ": "Space", escape: "Esc" };
   const REFUSED = new Set(["enter", "backspace"]);
-  const TYPING = 'input:not([type="checkbox"]):not([type="radio"]):not([type="button"]):not([type="submit"]):not([type="range"]), textarea, select, [contenteditable=""], [contenteditable="true"]';
+  const TYPING = 'input:not([type="checkbox"]):not([type="radio"]):not([type="button"]):not([type="submit"]):not([type="range"]):not([type="file"]), textarea, select, [contenteditable=""], [contenteditable="true"]';
   const ARROWS_TAKEN = 'input[type="radio"], input[type="range"], [role="radio"], [role="slider"], summary';
 
   const visible = (element) => element.getClientRects().length > 0 && !element.disabled && element.getAttribute("aria-disabled") !== "true";
@@ -47,6 +47,8 @@
     const key = event.key.toLowerCase();
     if (event.altKey) return null;
     if (event.ctrlKey || event.metaKey) return event.shiftKey ? null : `mod+${key}`;
+    // Shift is part of a sign such as `?`, but a modifier of a letter or an arrow.
+    if (event.shiftKey && (key.length > 1 || /\p{L}/u.test(key))) return null;
     return key;
   };
   const act = (element) => {
