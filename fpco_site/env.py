@@ -102,14 +102,14 @@ def database(name: str, default: str) -> dict[str, Any]:
     return config
 
 
-def secret(name: str, path: Path) -> str:
-    """The secret from the environment; else one made once and kept in `path` (mode 600)."""
+def secret(name: str, path: Path, *, length: int = 64) -> str:
+    """The secret from the environment; else one of `length` random bytes, made once and kept in `path` (mode 600)."""
     given = text(name)
     if given:
         return given
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(64))
+            file.write(secrets.token_urlsafe(length))
     except FileExistsError:
         pass
     kept = path.read_text().strip()

@@ -1,0 +1,85 @@
+"""The demo's people, its password, and its data folder: made on the first start, removed on request."""
+
+import shutil
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from annotate.models import User
+from annotate.models.people import Role
+from fpco_site import env
+from fpco_site.errors import Conflict
+
+LOADING, LOADED = "loading", "loaded"
+PEOPLE = (
+    ("ada", Role.AUTHOR, "curates the items and runs the models"),
+    ("ben", Role.AUTHOR, "reviews what Ada wrote"),
+    ("lea", Role.ANNOTATOR, "labels responses, blind"),
+    ("lou", Role.ANNOTATOR, "labels the same ones"),
+    ("rita", Role.READER, "reads the results"),
+)
+
+
+def password() -> str:
+    """The password that all demo people start with: made once for this data folder."""
+    return env.secret("FPCO_DEMO_PASSWORD", settings.DATA_DIR / "demo_password", length=9)
+
+
+def is_loaded() -> bool:
+    return _state() == LOADED
+
+
+def load() -> None:
+    """Make the people and load the demo study; a database with anybody else's work is refused."""
+    from benchmark.services import demo
+
+    if not _state() and User.objects.exists():
+        raise Conflict("This database already holds a study: give the demo a folder of its own with FPCO_DATA_DIR.")
+    _mark().write_text(LOADING)
+    demo.load(by=_people()["ada"])
+    _mark().write_text(LOADED)
+
+
+def remove_unfinished() -> bool:
+    """Clear away what a load left that was stopped half-way; returns whether there was such."""
+    if _state() != LOADING:
+        return False
+    remove()
+    return True
+
+
+@transaction.atomic
+def _people() -> dict[str, User]:
+    """Every demo person, with the demo's password where the person is new."""
+    found = {}
+    for name, role, _ in PEOPLE:
+        person, created = User.objects.get_or_create(username=name, defaults={"role": role})
+        if created:
+            person.set_password(password())
+            person.save(update_fields=["password"])
+        found[name] = person
+    return found
+
+
+def remove() -> None:
+    """Remove the demo's database and pictures; a folder that never was the demo's is refused."""
+    database = Path(connection.settings_dict["NAME"])
+    if connection.vendor != "sqlite" or not database.is_relative_to(settings.DATA_DIR):
+        raise Conflict("Only a SQLite database in the data folder can be begun anew, and DATABASE_URL names another.")
+    if database.exists() and not _state():
+        raise Conflict(f"{database} is not the demo's: RESET=1 would remove a study, so nothing was done.")
+    connection.close()
+    for path in (database, *(database.with_name(database.name + end) for end in ("-wal", "-shm")), _mark()):
+        path.unlink(missing_ok=True)
+    shutil.rmtree(settings.MEDIA_ROOT, ignore_errors=True)
+
+
+def _state() -> str:
+    """Empty where this folder never was the demo's."""
+    return _mark().read_text() if _mark().exists() else ""
+
+
+def _mark() -> Path:
+    path: Path = settings.DATA_DIR / "demo"
+    return path

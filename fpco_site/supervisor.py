@@ -1,0 +1,137 @@
+"""Runs the web server, a worker and the embedded broker together, on one machine, until told to stop."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from fpco_site import processes
+from fpco_site.errors import NotConfigured
+
+HOST = "127.0.0.1"
+START_SECONDS = 60.0
+GRACE_SECONDS = 10.0
+WATCH_SECONDS = 0.2
+WEB_THREADS = 8
+
+
+@dataclass
+class Supervisor:
+    """The children of one start, by name, each with its log in `logs`."""
+
+    logs: Path
+    env: dict[str, str]
+    children: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def start(self, name: str, command: Sequence[str]) -> None:
+        self.logs.mkdir(parents=True, exist_ok=True)
+        with open(self.log(name), "wb") as log:
+            self.children[name] = processes.start(command, env=self.env, log=log.fileno())
+
+    def log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def adopt(self, name: str, child: subprocess.Popen[bytes] | None) -> None:
+        """Watch and stop a child that was started elsewhere."""
+        if child is not None:
+            self.children[name] = child
+
+    def check(self) -> None:
+        """Raise, naming it, when a child has ended."""
+        for name, child in self.children.items():
+            code = child.poll()
+            if code is not None:
+                raise NotConfigured(f"The {name} ended {how(code)}, so everything was stopped.{self._last(name)}")
+
+    def watch(self) -> None:
+        """Wait until a child ends (which raises) or a signal comes (KeyboardInterrupt)."""
+        while True:
+            self.check()
+            time.sleep(WATCH_SECONDS)
+
+    def wait_for(self, url: str) -> None:
+        """Wait until the web server answers there."""
+        deadline = time.monotonic() + START_SECONDS
+        while not answers(url):
+            self.check()
+            if time.monotonic() > deadline:
+                raise NotConfigured(
+                    f"The web server did not answer in {START_SECONDS:.0f} s.{self._last('web server')}"
+                )
+            time.sleep(0.05)
+
+    def stop(self) -> list[str]:
+        """End all children, the last started first; a second Ctrl-C kills. Names those that had to be killed."""
+        names = {child.pid: name for name, child in self.children.items()}
+        workers = [child for name, child in reversed(self.children.items()) if name != "broker"]
+        brokers = [child for name, child in self.children.items() if name == "broker"]
+        try:
+            killed = processes.stop(*workers, grace=GRACE_SECONDS) + processes.stop(*brokers, grace=GRACE_SECONDS)
+        except KeyboardInterrupt:
+            killed = processes.stop(*workers, *brokers, grace=0.0)
+        return [names[child.pid] for child in killed]
+
+    def _last(self, name: str) -> str:
+        path = self.log(name)
+        if not path.exists():
+            return ""
+        lines = path.read_text(errors="replace").strip().splitlines()[-5:]
+        return f" Its log, {path}, ends:\n" + "\n".join(lines)
+
+
+def web_command(port: int) -> list[str]:
+    """The web server on loopback: one process, so that SQLite has few writers, and threads in it."""
+    options = ["--bind", f"{HOST}:{port}", "--worker-class", "gthread", "--threads", str(WEB_THREADS)]
+    options += ["--no-control-socket", "--graceful-timeout", "5"]
+    return [sys.executable, "-m", "gunicorn", "fpco_site.wsgi", *options]
+
+
+def worker_command() -> list[str]:
+    """A worker that also sends the clock's messages; on a server exactly one worker has `--beat`."""
+    options = ["--pool", "threads", "--concurrency", "8", "--beat", "--without-gossip", "--without-mingle"]
+    return [sys.executable, "-m", "celery", "-A", "fpco_site", "worker", "--loglevel", "INFO", *options]
+
+
+def stop_on_signals() -> None:
+    """Ctrl-C, SIGTERM and a closed terminal stop everything, also where a shell had them ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def check_port(port: int) -> None:
+    """Refuse a port that somebody listens on already."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            raise NotConfigured(
+                f"Port {port} can't be used ({getattr(error, 'strerror', None) or error}): "
+                "stop what listens there, or choose another with `make demo PORT=8001`."
+            ) from error
+
+
+def answers(url: str) -> bool:
+    """Whether a web server answers there, whatever it says except that it is broken."""
+    try:
+        with urllib.request.urlopen(url, timeout=START_SECONDS):
+            return True
+    except urllib.error.HTTPError as error:
+        return error.code < 500
+    except OSError:
+        return False
+
+
+def how(code: int) -> str:
+    return f"with signal {-code}" if code < 0 else f"with exit code {code}"
