@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 from django.utils import timezone
 
-from fpco_site.errors import FpcoError
+from fpco_site.errors import FpcoError, NotConfigured
 from fpco_site.llm.engine import gates
+from fpco_site.llm.engine.advice import NOT_CONFIGURED
 from fpco_site.llm.engine.config import Config
 from fpco_site.llm.engine.work import Call, Claim, Work
 from fpco_site.llm.engine.writer import Writer
@@ -183,6 +184,8 @@ def _call(claim: Claim[Any], *, error: ProviderError) -> Call[Any]:
 def _permanent(error: Exception) -> ProviderError:
     if isinstance(error, ProviderError):
         return error
+    if isinstance(error, NotConfigured):
+        return ProviderError(ErrorKind.PERMANENT, error.message, code=NOT_CONFIGURED)
     if isinstance(error, FpcoError):
         return ProviderError(ErrorKind.PERMANENT, error.message)
     if isinstance(error, FileNotFoundError):

@@ -16,7 +16,7 @@ An example in thirty lines is `tests/fpco_site/llm/engine/example.py`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -121,8 +121,10 @@ class LeasedWork[S](Work[S]):
 
     def take(self, rows: models.QuerySet[Any], *, room: int, worker: UUID, token: UUID) -> list[int]:
         """Mark up to `room` waiting rows of `rows` as running for `worker`; returns their ids in order."""
+        if room <= 0:
+            return []
         free = rows.filter(state=self.waiting).select_for_update(skip_locked=True, of=("self",))
-        ids = list(free.values_list("pk", flat=True)[:room])
+        ids = [row.pk for row in free.only("pk")[:room]]
         self._rows().filter(pk__in=ids).update(state=self.running, lease_worker_id=worker, lease_token=token)
         return ids
 
@@ -144,6 +146,16 @@ class LeasedWork[S](Work[S]):
 
     def _rows(self) -> models.QuerySet[Any]:
         return self.model._default_manager.all()
+
+
+def share(room: int, wanted: Mapping[int, int]) -> dict[int, int]:
+    """Deal out `room` among groups that want so many each: one each in turn, until either is used up."""
+    given = dict.fromkeys(wanted, 0)
+    while room > 0 and (hungry := [group for group in wanted if given[group] < wanted[group]]):
+        for group in hungry[:room]:
+            given[group] += 1
+        room -= len(hungry[:room])
+    return given
 
 
 _registered: list[str] = []

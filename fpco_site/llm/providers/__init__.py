@@ -38,6 +38,11 @@ def is_simulated(name: str) -> bool:
     return _kind(name).simulated
 
 
+def usual_key(name: str) -> str:
+    """The environment variable that holds this provider's key where an endpoint names none; else empty."""
+    return _KINDS[name].usual_key if name in _KINDS else ""
+
+
 def make(endpoint: Endpoint) -> Provider:
     """A provider for this endpoint, to be used in one event loop and closed there.
 

@@ -1,0 +1,137 @@
+"""Labels come in here, and only here: read strictly, each once, and only from the worker that holds the detection."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from benchmark.models import Detection, DetectionCall, DetectionJob, DetectorLabel, Run
+from benchmark.models.detectors import DetectionState, JobState
+from benchmark.models.responses import CallOutcome
+from benchmark.services import calls as call_rows
+from benchmark.services import detectors
+from fpco_site.llm import detection
+from fpco_site.llm.engine import Call, Claim, pause_reason
+from fpco_site.llm.models import Leased
+from fpco_site.llm.strict_json import ParseError
+from fpco_site.llm.types import ErrorKind, ProviderError
+
+BAD_REPLIES = 2  # after so many unusable replies the detection has failed
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one call asks about one dialogue: the turns with text that have no label yet.
+
+    `responses` maps a turn to its Response's id; `bad` counts unusable replies so far.
+    """
+
+    run: int
+    dialogue: int
+    detector: int
+    system: str
+    items: tuple[detection.Item, ...]
+    responses: dict[int, int] = field(repr=False)
+    bad: int = 0
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return detection.ids_asked(self.items)
+
+
+Case = Claim[Judgement]
+
+
+def record(*, calls: Sequence[Call[Judgement]]) -> list[Case | None]:
+    """Write how calls ended, inside the caller's transaction; returns the claims to go on with, or None.
+
+    Only a reply with exactly one boolean for each turn asked leaves labels. Any other is asked once
+    more; then the detection has failed and its labels are missing. A permanent error pauses the job
+    and gives the detection back; the second time, the detection fails.
+    """
+    keys = [call.claim.id for call in calls]
+    rows = Detection.objects.filter(pk__in=keys, lease_token__isnull=False).order_by("pk").select_for_update()
+    held = dict(rows.values_list("pk", "lease_token"))
+    claims = [_write(call) if held.get(call.claim.id) == call.claim.token else None for call in calls]
+    for job in sorted({call.claim.group for call, claim in zip(calls, claims, strict=True) if claim is None}):
+        detectors.finish(job=job)
+    return claims
+
+
+def close_empty(*, job: int, ids: Collection[int]) -> None:
+    """End held detections that have nothing to label: no turn has text, or all have their label."""
+    if ids:
+        Detection.objects.filter(pk__in=ids).update(state=DetectionState.COMPLETE, **Leased.FREE)
+        detectors.finish(job=job)
+
+
+def _write(call: Call[Judgement]) -> Case | None:
+    if call.reply is None:
+        _keep(call)
+        return _after_error(call, call.error) if call.error else None
+    try:
+        labels = _read(call)
+    except ParseError as error:
+        _keep(call, unusable=str(error))
+        return _after_bad(call)
+    _keep(call)
+    _label(call.claim.state, labels)
+    return _end(call.claim, DetectionState.COMPLETE)
+
+
+def _read(call: Call[Judgement]) -> dict[int, bool]:
+    """The label of each turn asked. Raises ParseError."""
+    reply = call.reply
+    if reply is None or not reply.text:
+        raise ParseError("The reply has no text.")
+    return detection.parse(reply.text, call.claim.state.ids)
+
+
+def _label(judgement: Judgement, labels: dict[int, bool]) -> None:
+    """Store labels; the run's patterns no longer hold from the same moment on."""
+    DetectorLabel.objects.bulk_create(
+        DetectorLabel(
+            response_id=judgement.responses[turn],
+            detector_id=judgement.detector,
+            dialogue_id=judgement.dialogue,
+            turn=turn,
+            detect=detect,
+        )
+        for turn, detect in sorted(labels.items())
+    )
+    Run.objects.filter(pk=judgement.run).update(patterns_dirty=True)
+
+
+def _keep(call: Call[Judgement], *, unusable: str = "") -> None:
+    columns = call_rows.columns(call)
+    if unusable and columns["outcome"] not in (CallOutcome.BLOCKED, CallOutcome.EMPTY):
+        columns |= {"outcome": CallOutcome.FAILED, "error_class": "unusable", "error": unusable}
+    DetectionCall.objects.create(detection_id=call.claim.id, ids=list(call.claim.state.ids), **columns)
+
+
+def _after_bad(call: Call[Judgement]) -> Case | None:
+    bad = call.claim.state.bad + 1
+    if bad >= BAD_REPLIES:
+        return _end(call.claim, DetectionState.FAILED)
+    return _go_on(replace(call.claim, state=replace(call.claim.state, bad=bad)))
+
+
+def _after_error(call: Call[Judgement], error: ProviderError) -> Case | None:
+    claim = call.claim
+    if not call.last:
+        return _go_on(claim)
+    if error.kind is not ErrorKind.PERMANENT:
+        return _end(claim, DetectionState.FAILED)
+    detectors.pause_by_engine(job=claim.group, reason=pause_reason(error, claim.endpoint))
+    permanent = DetectionCall.objects.filter(detection=claim.id, error_class__startswith=error.kind.value)
+    return _end(claim, DetectionState.FAILED if permanent.count() > 1 else DetectionState.WAITING)
+
+
+def _go_on(claim: Case) -> Case | None:
+    """The claim, where the job still wants labels."""
+    if DetectionJob.objects.filter(pk=claim.group, state=JobState.RUNNING).exists():
+        return claim
+    return _end(claim, DetectionState.WAITING)
+
+
+def _end(claim: Case, state: str) -> Case | None:
+    Detection.objects.filter(pk=claim.id).update(state=state, **Leased.FREE)
+    return None

@@ -1,0 +1,120 @@
+"""Detectors, and the wish that one of them label every ended dialogue of a dataset."""
+
+from collections.abc import Collection
+
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotate.models import Dataset, User
+from benchmark.models import Detection, DetectionJob, Detector, Dialogue, Run
+from benchmark.models.detectors import DetectionState, JobState
+from benchmark.models.runs import RunState
+from fpco_site.errors import Conflict, Invalid
+from fpco_site.llm import engine, providers
+
+OPEN = (JobState.RUNNING, JobState.PAUSED)
+
+
+@transaction.atomic
+def request(*, detector: Detector, dataset: Dataset, by: User | None, retry: bool = False) -> DetectionJob:
+    """Have a detector label every dialogue of a dataset's runs, now and while the job is open.
+
+    May be asked any number of times: it adds what is missing and changes no label. With `retry`,
+    detections that failed are asked again. A paused job goes on.
+
+    Raises Invalid for a detector that can't run, NotConfigured for a missing key, Conflict before any run.
+    """
+    _check(detector)
+    if not Run.objects.filter(dataset=dataset).exclude(state=RunState.DRAFT).exists():
+        raise Conflict(f"Nothing has run over {dataset} yet: run a model first, then detect.")
+    job, _ = DetectionJob.objects.get_or_create(
+        detector=detector, dataset=dataset, defaults={"concurrency": detector.concurrency, "started_by": by}
+    )
+    job = DetectionJob.objects.select_for_update().get(pk=job.pk)
+    _add(job, Dialogue.objects.filter(run__dataset=dataset).exclude(run__state=RunState.DRAFT))
+    if retry:
+        job.detections.filter(state=DetectionState.FAILED).update(state=DetectionState.WAITING)
+    job.state, job.pause_reason, job.finished_at = JobState.RUNNING, "", None
+    job.save(update_fields=["state", "pause_reason", "finished_at"])
+    finish(job=job.pk)
+    engine.hint()
+    return DetectionJob.objects.get(pk=job.pk)
+
+
+@transaction.atomic
+def pause(*, job: DetectionJob, by: User | None) -> None:
+    """Ask nothing more for now; calls in flight finish and are kept."""
+    reason = f"Paused by {by}." if by else "Paused."
+    changed = DetectionJob.objects.filter(pk=job.pk, state=JobState.RUNNING)
+    if not changed.update(state=JobState.PAUSED, pause_reason=reason):
+        raise Conflict("Only detecting that is running can be paused.")
+
+
+@transaction.atomic
+def resume(*, job: DetectionJob, by: User | None) -> None:
+    """Go on with a paused job where it was. Raises NotConfigured where its key is still missing."""
+    providers.check(job.detector.endpoint())
+    changed = DetectionJob.objects.filter(pk=job.pk, state=JobState.PAUSED)
+    if not changed.update(state=JobState.RUNNING, pause_reason=""):
+        raise Conflict("Only detecting that is paused can be resumed.")
+    engine.hint()
+
+
+def cover(*, run: Run) -> None:
+    """Let every open job of the run's dataset label this run too."""
+    for job in DetectionJob.objects.filter(dataset=run.dataset_id, state__in=OPEN):
+        _add(job, Dialogue.objects.filter(run=run))
+
+
+def take_up(*, run: Run, dialogues: Collection[int]) -> None:
+    """Dialogues that are asked again: their new answers will want labels too."""
+    rows = Detection.objects.filter(dialogue__in=dialogues)
+    done = rows.filter(state__in=(DetectionState.COMPLETE, DetectionState.FAILED))
+    jobs = set(rows.order_by().values_list("job", flat=True).distinct())
+    done.update(state=DetectionState.WAITING)
+    closed = DetectionJob.objects.filter(pk__in=jobs).exclude(state__in=OPEN)
+    closed.update(state=JobState.RUNNING, finished_at=None)
+
+
+def pause_by_engine(*, job: int, reason: str) -> None:
+    """Pause a running job and say why."""
+    DetectionJob.objects.filter(pk=job, state=JobState.RUNNING).update(state=JobState.PAUSED, pause_reason=reason)
+
+
+def finish_of(*, dataset: int) -> None:
+    """End the open jobs of a dataset that have nothing left to do."""
+    for job in DetectionJob.objects.filter(dataset=dataset, state__in=OPEN).order_by("pk"):
+        finish(job=job.pk)
+
+
+def finish(*, job: int) -> None:
+    """End an open job when each detection has ended and no run over its dataset is open any more."""
+    row = DetectionJob.objects.select_for_update().filter(pk=job, state__in=OPEN).first()
+    if row is None or Run.objects.filter(_still_open(), dataset=row.dataset_id).exists():
+        return
+    if row.detections.filter(state__in=(DetectionState.WAITING, DetectionState.RUNNING)).exists():
+        return
+    failed = row.detections.filter(state=DetectionState.FAILED).exists()
+    row.state = JobState.INCOMPLETE if failed else JobState.COMPLETE
+    row.finished_at, row.pause_reason = timezone.now(), ""
+    row.save(update_fields=["state", "finished_at", "pause_reason"])
+
+
+def _still_open() -> Q:
+    return Q(state__in=(RunState.RUNNING, RunState.PAUSED))
+
+
+def _add(job: DetectionJob, dialogues: models.QuerySet[Dialogue]) -> None:
+    """A detection for each dialogue that this detector has none of."""
+    missing = dialogues.exclude(detections__detector=job.detector_id).order_by("pk").values_list("pk", flat=True)
+    rows = [Detection(job=job, detector_id=job.detector_id, dialogue_id=dialogue) for dialogue in missing]
+    Detection.objects.bulk_create(rows, batch_size=2000, ignore_conflicts=True)
+
+
+def _check(detector: Detector) -> None:
+    if detector.imported:
+        raise Invalid(f"{detector} is known from a release only: give it a provider before it detects.")
+    if not detector.active:
+        raise Invalid(f"{detector} is inactive: activate it before it detects.")
+    providers.check(detector.endpoint())

@@ -1,0 +1,133 @@
+"""Dialogues as work for the engine: claimed one by one, asked turn by turn, depth first."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.core.files.storage import default_storage
+from django.db import models
+from django.db.models import Count
+
+from annotate.models import DatasetTurn
+from benchmark.models import Dialogue, Response, Run
+from benchmark.models.runs import DialogueState, RunState
+from benchmark.services import budgets, responses, runs
+from benchmark.services.responses import Conversation, Talk
+from fpco_site.errors import Invalid
+from fpco_site.llm import dialogue, engine, prompts
+from fpco_site.llm.engine import Call
+from fpco_site.llm.models import Leased
+from fpco_site.llm.types import Picture, Request
+
+
+class DialogueWork(engine.LeasedWork[Conversation]):
+    """A group is a run."""
+
+    kind = "dialogues"
+    model = Dialogue
+
+    def pending(self) -> bool:
+        waiting = Dialogue.objects.filter(state=DialogueState.WAITING, run__state=RunState.RUNNING)
+        return waiting.exists() or Dialogue.objects.filter(state=DialogueState.RUNNING).exists()
+
+    def claim(self, *, room: int, worker: UUID) -> list[Talk]:
+        open_runs = Run.objects.filter(state=RunState.RUNNING).order_by("pk").select_for_update(skip_locked=True)
+        wanted = {run: room_of for run in open_runs if (room_of := self._room(run)) > 0}
+        given = engine.share(room, {run.pk: room_of for run, room_of in wanted.items()})
+        claims: list[Talk] = []
+        for run in wanted:
+            try:
+                system = _system(run)
+            except Invalid as error:
+                runs.pause_by_engine(run=run.pk, reason=f"{error.message} Put the file back, then resume.")
+                continue
+            token = uuid4()
+            ids = self.take(run.dialogues.order_by("pk"), room=given[run.pk], worker=worker, token=token)
+            claims += _claims(run, ids, token, system)
+        return claims
+
+    def open(self, claim: Talk) -> Talk:
+        talk = claim.state
+        with default_storage.open(talk.picture_name) as file:
+            picture = Picture(data=file.read(), mime=talk.mime)
+        return replace(claim, state=replace(talk, picture=picture))
+
+    def request(self, claim: Talk) -> Request:
+        talk = claim.state
+        asked = talk.questions[: talk.turn]
+        return dialogue.request(system=talk.system, questions=asked, answers=talk.answers, picture=talk.picture)
+
+    def record(self, calls: Sequence[Call[Conversation]]) -> list[Talk | None]:
+        return responses.record(calls=calls)
+
+    def open_groups(self, groups: Collection[int]) -> set[int]:
+        return set(Run.objects.filter(pk__in=groups, state=RunState.RUNNING).values_list("pk", flat=True))
+
+    def give_back(self, rows: models.QuerySet[Any]) -> int:
+        """Dialogues of a stopped run end instead of waiting for nobody."""
+        held = rows.filter(state=DialogueState.RUNNING)
+        stopped = held.filter(run__state=RunState.STOPPED).update(state=DialogueState.STOPPED, **Leased.FREE)
+        return stopped + super().give_back(rows)
+
+    def _room(self, run: Run) -> int:
+        """How many more dialogues of a run may be asked at once; ends or pauses a run that wants none."""
+        states: dict[str, int] = dict(run.dialogues.order_by().values_list("state").annotate(n=Count("pk")))
+        held = states.get(DialogueState.RUNNING, 0)
+        waiting = states.get(DialogueState.WAITING, 0)
+        if not waiting:
+            if not held:
+                runs.finish(run=run.pk)
+            return 0
+        if budgets.pause_if_spent(run=run):
+            return 0
+        return max(0, min(waiting, run.concurrency - held))
+
+
+def _claims(run: Run, ids: Sequence[int], token: UUID, system: str) -> Iterable[Talk]:
+    """Claims with all that the first request needs."""
+    if not ids:
+        return
+    rows = Dialogue.objects.filter(pk__in=ids).select_related("item__image").order_by("pk")
+    questions = _questions([row.item_id for row in rows])
+    answers = _answers(ids)
+    endpoint = run.endpoint()
+    for row in rows:
+        image = row.item.image
+        talk = Conversation(
+            system=system,
+            questions=questions[row.item_id],
+            answers=answers[row.pk],
+            picture_name=image.file.name or "" if image else "",
+            mime=image.mime if image else "",
+            settings={
+                **run.settings,
+                "prompt": f"{run.prompt_name}.v{run.prompt_version}",
+                "sha256": run.prompt_sha256,
+            },
+        )
+        yield Talk(id=row.pk, token=token, group=run.pk, endpoint=endpoint, state=talk)
+
+
+def _questions(items: Collection[int]) -> dict[int, tuple[str, ...]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for turn in DatasetTurn.objects.filter(item__in=items).order_by("item", "number"):
+        found[turn.item_id].append(turn.asked)
+    return {item: tuple(asked) for item, asked in found.items()}
+
+
+def _answers(dialogues: Collection[int]) -> dict[int, tuple[str, ...]]:
+    found: dict[int, tuple[str, ...]] = dict.fromkeys(dialogues, ())
+    rows = Response.objects.filter(dialogue__in=dialogues).order_by("dialogue", "turn")
+    for dialogue_id, text in rows.values_list("dialogue", "text"):
+        found[dialogue_id] += (text,)
+    return found
+
+
+def _system(run: Run) -> str:
+    """The prompt that the run was made with. Raises Invalid where the file has changed since."""
+    prompt = prompts.load(run.prompt_name, int(run.prompt_version))
+    if prompt.sha256 != run.prompt_sha256:
+        raise Invalid(f"The prompt {prompt.label} is no longer the one that run {run.pk} was made with.")
+    return prompt.text

@@ -1,0 +1,161 @@
+"""Answers come in here, and only here: each once, and only from the worker that holds the dialogue."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Max
+
+from benchmark.models import Attempt, Dialogue, Response, Run
+from benchmark.models.responses import CallOutcome
+from benchmark.models.runs import DialogueState, RunState
+from benchmark.services import calls as call_rows
+from benchmark.services import runs
+from fpco_site.llm.engine import Call, Claim, pause_reason
+from fpco_site.llm.models import Leased
+from fpco_site.llm.types import ErrorKind, Picture
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A dialogue as its lane holds it: what was asked and answered so far, and what comes next.
+
+    `settings` and `prompt` are what each attempt keeps of how it was asked.
+    """
+
+    system: str
+    questions: tuple[str, ...]
+    answers: tuple[str, ...]
+    picture_name: str
+    mime: str
+    settings: dict[str, Any]
+    picture: Picture | None = field(default=None, repr=False)
+
+    @property
+    def turn(self) -> int:
+        """The turn that is asked next, counted from 1."""
+        return len(self.answers) + 1
+
+
+Talk = Claim[Conversation]
+
+
+def record(*, calls: Sequence[Call[Conversation]]) -> list[Talk | None]:
+    """Write how calls ended, inside the caller's transaction; returns the claims to go on with, or None.
+
+    A call whose token no longer holds its dialogue leaves nothing. A turn with text gets its Response
+    and the dialogue goes on; one without stops it; an error that is not the last leaves it as it is.
+    A permanent error pauses the run and gives the dialogue back; the second time on a turn, it fails.
+    """
+    page = _Page(calls)
+    claims = [page.write(call) for call in calls]
+    page.save()
+    return claims
+
+
+class _Page:
+    """The rows of one group of calls, gathered before they are written."""
+
+    def __init__(self, calls: Sequence[Call[Conversation]]) -> None:
+        keys = [call.claim.id for call in calls]
+        held = Dialogue.objects.filter(pk__in=keys, lease_token__isnull=False).order_by("pk").select_for_update()
+        self._held: dict[int, UUID | None] = dict(held.values_list("pk", "lease_token"))
+        found = Response.objects.filter(dialogue__in=self._held).order_by().values_list("dialogue")
+        self._answered: dict[int, int] = dict(found.annotate(turn=Max("turn")))
+        of_runs = Run.objects.filter(pk__in={call.claim.group for call in calls})
+        self._states: dict[int, str] = dict(of_runs.values_list("pk", "state"))
+        self._responses: list[Response] = []
+        self._attempts: list[Attempt] = []
+        self._moves: dict[str, list[int]] = defaultdict(list)
+        self._ended: set[int] = set()
+        self._pauses: dict[int, str] = {}
+
+    def write(self, call: Call[Conversation]) -> Talk | None:
+        claim, talk = call.claim, call.claim.state
+        if self._held.get(claim.id) != claim.token:
+            return None
+        if self._answered.get(claim.id, 0) >= talk.turn:
+            # Committed before, by a try whose confirmation was lost with the connection.
+            return self._after_text(call)
+        self._attempts.append(_attempt(call))
+        outcome = self._attempts[-1].outcome
+        if call.error is not None:
+            return self._after_error(call, call.error.kind)
+        if outcome in (CallOutcome.BLOCKED, CallOutcome.EMPTY, CallOutcome.FAILED):
+            return self._end(claim, DialogueState.STOPPED)
+        self._responses.append(_response(call, outcome))
+        return self._after_text(call)
+
+    def _after_text(self, call: Call[Conversation]) -> Talk | None:
+        claim, talk = call.claim, call.claim.state
+        text = call.reply.text if call.reply else None
+        if talk.turn >= len(talk.questions):
+            return self._end(claim, DialogueState.COMPLETE)
+        return self._go_on(replace(claim, state=replace(talk, answers=(*talk.answers, text or ""))))
+
+    def _after_error(self, call: Call[Conversation], kind: ErrorKind) -> Talk | None:
+        claim = call.claim
+        if not call.last:
+            return self._go_on(claim)
+        if kind is not ErrorKind.PERMANENT:
+            return self._end(claim, DialogueState.FAILED)
+        assert call.error is not None
+        self._pauses.setdefault(claim.group, pause_reason(call.error, claim.endpoint))
+        permanent = Attempt.objects.filter(dialogue=claim.id, turn=claim.state.turn, error_class__startswith=kind.value)
+        return self._end(claim, DialogueState.FAILED) if permanent.exists() else self._give_back(claim)
+
+    def _go_on(self, claim: Talk) -> Talk | None:
+        """The claim, where the run still wants answers."""
+        return claim if self._states.get(claim.group) == RunState.RUNNING else self._give_back(claim)
+
+    def _give_back(self, claim: Talk) -> Talk | None:
+        """The dialogue waits to be claimed again, or ends where its run was stopped."""
+        if self._states.get(claim.group) == RunState.STOPPED:
+            return self._end(claim, DialogueState.STOPPED)
+        self._moves[DialogueState.WAITING].append(claim.id)
+        return None
+
+    def _end(self, claim: Talk, state: str) -> Talk | None:
+        self._moves[state].append(claim.id)
+        self._ended.add(claim.group)
+        return None
+
+    def save(self) -> None:
+        Response.objects.bulk_create(self._responses)
+        Attempt.objects.bulk_create(self._attempts)
+        for state, ids in self._moves.items():
+            Dialogue.objects.filter(pk__in=ids).update(state=state, **Leased.FREE)
+        for run, reason in sorted(self._pauses.items()):
+            runs.pause_by_engine(run=run, reason=reason)
+        for run in sorted(self._ended):
+            runs.finish(run=run)
+
+
+def _attempt(call: Call[Conversation]) -> Attempt:
+    talk, reply = call.claim.state, call.reply
+    return Attempt(
+        dialogue_id=call.claim.id,
+        turn=talk.turn,
+        reason=reply.reason if reply else "",
+        settings=talk.settings,
+        **call_rows.columns(call),
+    )
+
+
+def _response(call: Call[Conversation], outcome: str) -> Response:
+    reply = call.reply
+    assert reply is not None
+    return Response(
+        dialogue_id=call.claim.id,
+        turn=call.claim.state.turn,
+        text=reply.text or "",
+        cut=outcome == CallOutcome.CUT,
+        refusal=outcome == CallOutcome.REFUSED,
+        finish_reason=call_rows.clip(reply.finish_reason, 60),
+        model_answered=call_rows.clip(reply.model, 200),
+        seconds=reply.seconds or call.seconds,
+        raw=reply.raw or None,
+        **call_rows.usage_columns(reply.usage),
+    )

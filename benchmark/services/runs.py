@@ -1,0 +1,265 @@
+"""Runs: made, started, paused, resumed, stopped, retried. The engine does the asking."""
+
+from collections.abc import Collection
+from decimal import Decimal
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Max
+from django.utils import timezone
+
+from annotate.models import Dataset, User
+from annotate.services import datasets
+from benchmark.models import Attempt, Dialogue, EvaluatedModel, Run
+from benchmark.models.responses import CallOutcome
+from benchmark.models.runs import ENDED, DialogueState, RunState
+from benchmark.services import detectors
+from fpco_site.errors import Conflict, Invalid
+from fpco_site.llm import engine, prompts, providers
+
+PROMPT = "inference"
+OPEN = (RunState.DRAFT, RunState.RUNNING, RunState.PAUSED)
+NOT_ASKED = "not_asked"
+RETRIABLE = (CallOutcome.FAILED.value, CallOutcome.BLOCKED.value, CallOutcome.EMPTY.value, NOT_ASKED)
+_PACKAGES = ("django", "celery", "openai", "google-genai")
+
+
+@transaction.atomic
+def create(
+    *,
+    model: EvaluatedModel,
+    dataset: Dataset,
+    by: User | None,
+    concurrency: int | None = None,
+    budget: Decimal | None = None,
+) -> Run:
+    """A draft run with a waiting dialogue for each item, and a copy of everything that it will send.
+
+    `concurrency` is dialogues at once over all workers (default: the model's), `budget` US dollars.
+
+    Raises
+    ------
+    Invalid
+        If the model can't run, the dataset lacks pictures, or concurrency or budget make no sense.
+    NotConfigured
+        If the model's key is not in the environment.
+    Conflict
+        If the model has an open run over the dataset.
+    """
+    _check_model(model)
+    _check_budget(model, budget)
+    _check_pictures(dataset)
+    _check_no_open_run(model, dataset)
+    prompt = prompts.load(PROMPT)
+    concurrency = model.concurrency if concurrency is None else concurrency
+    _check_concurrency(concurrency)
+    try:
+        with transaction.atomic():
+            run = Run.objects.create(
+                model=model,
+                dataset=dataset,
+                concurrency=concurrency,
+                budget=budget,
+                settings=model.settings(),
+                prompt_name=prompt.name,
+                prompt_version=str(prompt.version),
+                prompt_sha256=prompt.sha256,
+                software=software(),
+                simulated=providers.is_simulated(model.provider),
+                started_by=by,
+            )
+    except IntegrityError as error:
+        raise Conflict(f"{model} already has an open run over {dataset}.") from error
+    items = dataset.items.order_by("key").values_list("pk", flat=True)
+    Dialogue.objects.bulk_create((Dialogue(run=run, item_id=item) for item in items), batch_size=2000)
+    return run
+
+
+@transaction.atomic
+def start(*, run: Run, by: User | None) -> Run:
+    """Let the engine ask. Raises Conflict for a run that was started before."""
+    run = _locked(run)
+    if run.state != RunState.DRAFT:
+        raise Conflict(f"Run {run.pk} of {run.model} has been started already; it is {run.get_state_display()}.")
+    run.state, run.started_at = RunState.RUNNING, timezone.now()
+    run.started_by = by or run.started_by
+    run.save(update_fields=["state", "started_at", "started_by"])
+    detectors.cover(run=run)
+    engine.hint()
+    return run
+
+
+@transaction.atomic
+def pause(*, run: Run, by: User | None) -> Run:
+    """Ask nothing more for now; calls in flight finish and are kept."""
+    run = _locked(run)
+    if run.state != RunState.RUNNING:
+        raise Conflict(f"Run {run.pk} is {run.get_state_display()}, so it can't be paused.")
+    run.state, run.pause_reason = RunState.PAUSED, f"Paused by {by}." if by else "Paused."
+    run.save(update_fields=["state", "pause_reason"])
+    return run
+
+
+@transaction.atomic
+def resume(*, run: Run, by: User | None) -> Run:
+    """Go on with a paused run where it was. A missing key is refused, and so is a spent budget."""
+    run = _locked(run)
+    if run.state != RunState.PAUSED:
+        raise Conflict(f"Run {run.pk} is {run.get_state_display()}, so it can't be resumed.")
+    providers.check(run.endpoint())
+    run.state, run.pause_reason = RunState.RUNNING, ""
+    run.save(update_fields=["state", "pause_reason"])
+    engine.hint()
+    return run
+
+
+@transaction.atomic
+def change(*, run: Run, concurrency: int, budget: Decimal | None, by: User | None) -> Run:
+    """Ask more or fewer dialogues at once, or allow more or less to be spent, whatever an open run does now."""
+    run = _locked(run)
+    if run.state not in OPEN:
+        raise Conflict(f"Run {run.pk} is {run.get_state_display()}; only an open run can be changed.")
+    _check_concurrency(concurrency)
+    _check_budget(run.model, budget)
+    run.concurrency, run.budget = concurrency, budget
+    run.save(update_fields=["concurrency", "budget"])
+    return run
+
+
+@transaction.atomic
+def stop(*, run: Run, by: User | None) -> Run:
+    """End an open run for good: what was not asked is not asked. A retry can still take it up again."""
+    run = _locked(run)
+    if run.state not in OPEN:
+        raise Conflict(f"Run {run.pk} is {run.get_state_display()} already.")
+    run.state, run.finished_at = RunState.STOPPED, timezone.now()
+    run.pause_reason = f"Stopped by {by}." if by else "Stopped."
+    run.save(update_fields=["state", "finished_at", "pause_reason"])
+    run.dialogues.filter(state=DialogueState.WAITING).update(state=DialogueState.STOPPED)
+    detectors.finish_of(dataset=run.dataset_id)
+    return run
+
+
+@transaction.atomic
+def retry(*, run: Run, outcomes: Collection[str], by: User | None) -> int:
+    """Ask again the turns without text whose latest outcome is one of `outcomes`; returns how many dialogues.
+
+    `outcomes`: failed, blocked, empty, not_asked. Only dialogues whose answers have no gap: the turn
+    and all later ones have no Response. Detections of these dialogues are taken up again too.
+    """
+    if not outcomes or (unknown := sorted(set(outcomes) - set(RETRIABLE))):
+        raise Invalid(
+            f"A retry is for turns that are {', '.join(RETRIABLE)}; not {unknown[0] if outcomes else 'none'}."
+        )
+    run = _locked(run)
+    if run.imported or run.state in (RunState.DRAFT, RunState.COMPLETE):
+        raise Conflict(f"Run {run.pk} is {'imported' if run.imported else run.get_state_display()}: no retry.")
+    providers.check(run.endpoint())
+    chosen = [dialogue for dialogue, outcome in _stuck(run).items() if outcome in outcomes]
+    if not chosen:
+        raise Conflict(f"Run {run.pk} has no turn to ask again that is {' or '.join(sorted(outcomes))}.")
+    if run.state not in OPEN:
+        _check_no_open_run(run.model, run.dataset)
+    run.dialogues.filter(pk__in=chosen, state__in=ENDED).update(state=DialogueState.WAITING)
+    run.state, run.pause_reason, run.finished_at = RunState.RUNNING, "", None
+    run.save(update_fields=["state", "pause_reason", "finished_at"])
+    detectors.take_up(run=run, dialogues=chosen)
+    engine.hint()
+    return len(chosen)
+
+
+def pause_by_engine(*, run: int, reason: str) -> None:
+    """Pause a running run and say why."""
+    Run.objects.filter(pk=run, state=RunState.RUNNING).update(state=RunState.PAUSED, pause_reason=reason)
+
+
+def finish(*, run: int) -> None:
+    """End an open run whose dialogues have all ended: complete where each of them is, else incomplete.
+
+    The run's row is locked first, so that of two workers that end the last two dialogues one sees both.
+    """
+    row = Run.objects.select_for_update().filter(pk=run, state__in=(RunState.RUNNING, RunState.PAUSED)).first()
+    if row is None:
+        return
+    states = dict(row.dialogues.order_by().values_list("state").annotate(n=Count("pk")))
+    if any(state not in ENDED for state in states):
+        return
+    row.state = RunState.INCOMPLETE if set(states) - {DialogueState.COMPLETE} else RunState.COMPLETE
+    row.finished_at, row.pause_reason = timezone.now(), ""
+    row.save(update_fields=["state", "finished_at", "pause_reason"])
+    detectors.finish_of(dataset=row.dataset_id)
+
+
+def software() -> dict[str, str]:
+    """Versions of what asks, by name."""
+    found = {"python": python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _locked(run: Run) -> Run:
+    return Run.objects.select_for_update(of=("self",)).select_related("model", "dataset").get(pk=run.pk)
+
+
+def _stuck(run: Run) -> dict[int, str]:
+    """The outcome of the first turn without text of each ended dialogue that isn't complete.
+
+    A dialogue with a gap between its answers is left out: a later answer stands on the missing one.
+    """
+    ended = run.dialogues.filter(state__in=(DialogueState.STOPPED, DialogueState.FAILED)).order_by("pk")
+    counted = ended.annotate(answers=Count("responses"), last=Max("responses__turn"))
+    following = {
+        pk: answers + 1 for pk, answers, last in counted.values_list("pk", "answers", "last") if answers == (last or 0)
+    }
+    attempts = Attempt.objects.filter(dialogue__run=run, dialogue__in=following).order_by("pk")
+    latest = {
+        (dialogue, turn): outcome for dialogue, turn, outcome in attempts.values_list("dialogue", "turn", "outcome")
+    }
+    return {dialogue: latest.get((dialogue, turn), NOT_ASKED) for dialogue, turn in following.items()}
+
+
+def _check_model(model: EvaluatedModel) -> None:
+    if model.imported:
+        raise Invalid(f"{model} is known from a release only: give it a provider before you run it.")
+    if model.waiting:
+        raise Invalid(f"{model} waits for a provider that this installation does not have.")
+    if not model.active:
+        raise Invalid(f"{model} is inactive: activate it before you run it.")
+    providers.check(model.endpoint())
+
+
+def _check_concurrency(concurrency: int) -> None:
+    if not 1 <= concurrency <= 1024:
+        raise Invalid("A run asks 1 to 1,024 dialogues at once.")
+
+
+def _check_budget(model: EvaluatedModel, budget: Decimal | None) -> None:
+    if budget is None:
+        return
+    if budget <= 0:
+        raise Invalid("A budget is more than 0 dollars.")
+    if model.price_input is None or model.price_output is None:
+        raise Invalid(f"{model} has no prices, so a budget can't be kept: give it prices, or leave the budget out.")
+
+
+def _check_pictures(dataset: Dataset) -> None:
+    datasets.attach_images(dataset=dataset)
+    total, missing = dataset.items.count(), dataset.items.filter(image=None).count()
+    if not total:
+        raise Invalid(f"{dataset} has no items.")
+    if missing:
+        raise Invalid(
+            f"{missing:,} of the {total:,} items of {dataset} have no picture: import the picture files "
+            f"(Images, or import_images FOLDER); each is attached to its item by its sha256 hash."
+        )
+
+
+def _check_no_open_run(model: EvaluatedModel, dataset: Dataset) -> None:
+    found = Run.objects.filter(model=model, dataset=dataset, state__in=OPEN).first()
+    if found is not None:
+        raise Conflict(f"{model} already has an open run over {dataset}: run {found.pk}, {found.get_state_display()}.")
