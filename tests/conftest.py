@@ -1,6 +1,7 @@
 """The cast and the clients that all tests share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -8,7 +9,9 @@ from hypothesis import settings
 
 from annotate.models import User
 from annotate.models.people import Role
+from fpco_site.llm.types import Provider
 from tests import factories
+from tests.engine import FAST, Background
 
 # A busy machine is no failure: examples have no time limit of their own.
 settings.register_profile("fpco", deadline=None)
@@ -55,3 +58,24 @@ def as_(client: Client) -> Callable[[User], Client]:
         return signed
 
     return sign_in
+
+
+@pytest.fixture
+def background(transactional_db: None) -> Iterator[Callable[..., Background]]:
+    """Starts engines that run beside the test and end with it: `background(provider)`."""
+    started: list[Background] = []
+
+    def start(provider: Provider | None = None, *, stay: bool = False) -> Background:
+        started.append(Background(provider, stay=stay))
+        return started[-1]
+
+    yield start
+    for engine in started:
+        engine.stop.set()
+        engine.join()
+
+
+@pytest.fixture
+def fast_engine(settings: Any) -> None:
+    """An engine that waits for nothing longer than a test has to."""
+    settings.ENGINE = dict(FAST)

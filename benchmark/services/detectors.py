@@ -1,7 +1,9 @@
 """Detectors, and the wish that one of them label every ended dialogue of a dataset."""
 
 from collections.abc import Collection
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -11,9 +13,63 @@ from benchmark.models import Detection, DetectionJob, Detector, Dialogue, Run
 from benchmark.models.detectors import DetectionState, JobState
 from benchmark.models.runs import RunState
 from fpco_site.errors import Conflict, Invalid
-from fpco_site.llm import engine, providers
+from fpco_site.llm import engine, prompts, providers
 
 OPEN = (JobState.RUNNING, JobState.PAUSED)
+PROMPT = "detector"
+# A change of these makes another detector; of name, prices and concurrency does not.
+_IDENTITY = (
+    "prompt_sha256",
+    "provider",
+    "model_id",
+    "base_url",
+    "max_output_tokens",
+    "temperature",
+    "top_p",
+    "options",
+)
+
+
+@transaction.atomic
+def create(*, by: User | None, **values: Any) -> Detector:
+    """A detector from the columns of `Detector`: the first of its slug, or a new version where settings differ.
+
+    Raises Invalid with what is wrong, Conflict where the newest version of the slug is the same.
+    """
+    made, changed = ensure(by=by, **values)
+    if not changed:
+        raise Conflict(f"{made} has the same model, prompt and settings already.")
+    return made
+
+
+@transaction.atomic
+def ensure(*, by: User | None, slug: str, **values: Any) -> tuple[Detector, bool]:
+    """The newest version of a detector with these settings, and whether it was made now.
+
+    Name, key, prices and concurrency of the version that exists are brought up to date.
+    """
+    prompt = prompts.load(PROMPT)
+    newest = Detector.objects.filter(slug=slug).order_by("-version").first()
+    made = Detector(
+        slug=slug,
+        version=newest.version + 1 if newest else 1,
+        prompt_name=prompt.name,
+        prompt_version=str(prompt.version),
+        prompt_sha256=prompt.sha256,
+        simulated=providers.is_simulated(values.get("provider", "")),
+        **values,
+    )
+    try:
+        made.full_clean()
+    except ValidationError as error:
+        raise Invalid(f"{made.name or 'The detector'}: {' '.join(error.messages)}") from error
+    if newest is None or any(getattr(newest, name) != getattr(made, name) for name in _IDENTITY):
+        made.save()
+        return made, True
+    for name, value in values.items():
+        setattr(newest, name, value)
+    newest.save()
+    return newest, False
 
 
 @transaction.atomic

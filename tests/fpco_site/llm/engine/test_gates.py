@@ -10,7 +10,7 @@ from annotate.models import Draft
 from fpco_site.llm.engine import gates
 from fpco_site.llm.models import Gate
 from fpco_site.llm.types import ErrorKind, Outcome, ProviderError, Reply, Request
-from tests.fpco_site.llm.engine.conftest import FakeProvider, run_engine
+from tests.engine import FakeProvider, run_engine
 
 KEY = "openai||KEY"
 

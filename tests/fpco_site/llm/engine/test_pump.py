@@ -13,7 +13,7 @@ from annotate.models import Draft
 from fpco_site.llm.engine import leases, pump, work
 from fpco_site.llm.models import Worker
 from fpco_site.llm.types import ErrorKind, Outcome, ProviderError, Reply, Request
-from tests.fpco_site.llm.engine.conftest import Background, FakeProvider, run_engine, say_yes
+from tests.engine import Background, FakeProvider, run_engine, say_yes
 from tests.fpco_site.llm.engine.example import ExampleWork
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker]
