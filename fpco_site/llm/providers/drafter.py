@@ -25,6 +25,8 @@ class Drafter:
         try:
             body = json.loads(request.messages[-1].text)
             draft = _premise(body) if request.schema_name == PREMISE else _questions(body)
+        except author.NothingToChangeError as error:
+            raise ProviderError(ErrorKind.PERMANENT, str(error), code="nothing_to_change") from None
         except (ValueError, KeyError, TypeError, IndexError):
             raise ProviderError(
                 ErrorKind.PERMANENT, "The scripted drafter reads drafting requests only.", code="bad_request"
@@ -38,7 +40,7 @@ class Drafter:
 
 def _questions(body: dict[str, Any]) -> dict[str, Any]:
     metadata = body["metadata"]
-    description = author.describe(metadata["target"], metadata["complexity"])
+    description = author.describe(metadata["target"], metadata["complexity"], metadata["category"])
     questions = author.questions(description, metadata["category"])
     return {
         "target_description": description,

@@ -1,29 +1,43 @@
 """The scripted drafter: well-formed questions and premises from metadata and word lists, without seeing anything."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fpco_site.llm.simulated import pick
-from fpco_site.llm.simulated.phrases import head_noun, words
+from fpco_site.llm.simulated.phrases import WORD, head_noun, words
 from fpco_site.llm.simulated.words import (
     ATTRIBUTES,
     CLEAR_COLOURS,
     COLOURS,
+    CONTRARIES,
     DETERMINERS,
+    EXPRESSIONS,
     FALLBACK_IDENTITY,
+    FEMALE,
     INCOMPATIBLE,
-    LOOKS,
+    MALE,
     MATERIALS,
     OPPOSITES,
+    PLACES,
     PREPOSITIONS,
 )
 
 PERSON = 1
-DETAIL = {
+PLACE = {
     "single_clean": "in the center of the picture",
-    "multi_separated": "closest to the camera",
+    "multi_separated": "in the foreground",
     "multi_overlapping": "at the front of the group",
 }
+# What a thing of each category may look like; of a person the expression, never a colour.
+LOOK = {
+    1: ("smiling", "serious"),
+    2: ("red", "white", "blue"),
+    3: ("brown", "white", "black"),
+    4: ("golden", "red", "green"),
+}
+LONGEST = 8
+PRONOUNS = {"she": "he", "her": "his", "hers": "his", "herself": "himself"}
+PRONOUNS |= {"he": "she", "his": "her", "him": "her", "himself": "herself"}
 QUESTIONS = {
     1: (
         "What is {d} doing at this moment?",
@@ -76,15 +90,23 @@ QUESTIONS = {
 }
 
 
-def describe(target: str, complexity: str) -> str:
-    """ "dog" -> "the dog in the center of the picture"; a target that already says more is kept."""
+class NothingToChangeError(ValueError):
+    """The description has no word of the kind that is to be changed."""
+
+
+def describe(target: str, complexity: str, category: int) -> str:
+    """ "dog" -> "the brown dog in the center of the picture"; a target that says look or place keeps its own."""
     spoken = " ".join(target.split()).strip(" .,;")
     parts = spoken.split()
     if parts and parts[0].lower() in DETERMINERS:
         parts = parts[1:]
     name = " ".join(parts) or "target"
-    detailed = len(parts) > 2
-    return f"the {name}" if detailed else f"the {name} {DETAIL.get(complexity, DETAIL['single_clean'])}"
+    said = words(name)
+    if not _changeable(said, category):
+        name = f"{pick(LOOK.get(category, LOOK[3]), 'look', name)} {name}"
+    if len(said) < LONGEST and not (PLACES - {"in", "to"}) & set(said):  # "in" may be clothes
+        name = f"{name} {PLACE.get(complexity, PLACE['single_clean'])}"
+    return f"the {name}"
 
 
 def questions(description: str, category: int) -> dict[int, str]:
@@ -94,7 +116,10 @@ def questions(description: str, category: int) -> dict[int, str]:
 
 
 def modified_description(description: str, premise_class: str, category: int) -> str:
-    """One error of the class, by one word where the lists know one, else by one short phrase."""
+    """One error of the class, by one word where the lists know one, else by one short phrase.
+
+    Raises NothingToChangeError where an attribute is to change and the description names none.
+    """
     if premise_class == "identity":
         return _other_identity(description, category)
     if premise_class == "attribute":
@@ -103,30 +128,81 @@ def modified_description(description: str, premise_class: str, category: int) ->
 
 
 def modified_questions(contents: Mapping[int, str], description: str, modified: str) -> dict[int, str]:
-    """The questions with the description replaced."""
-    pattern = re.compile(re.escape(description), re.IGNORECASE)
-    return {number: pattern.sub(lambda _: modified, content) for number, content in contents.items()}
+    """The questions with the description replaced; at the start of a sentence it keeps its capital."""
+    pattern = re.compile(rf"(?<!\w){re.escape(description)}(?!\w)", re.IGNORECASE)
+    wrong = _wrong_pronouns(description, modified)
+    found = {}
+    for number, content in contents.items():
+        parts = [_with_pronouns(part, wrong) for part in pattern.split(content)]
+        starts = [match.group() for match in pattern.finditer(content)]
+        found[number] = parts[0] + "".join(
+            _cased(modified, start) + part for start, part in zip(starts, parts[1:], strict=True)
+        )
+    return found
+
+
+def _cased(text: str, like: str) -> str:
+    """`text` with a capital where `like` has one."""
+    return text[:1].upper() + text[1:] if like[:1].isupper() else text
+
+
+def _wrong_pronouns(description: str, modified: str) -> frozenset[str]:
+    """The pronouns that a change between woman and man makes wrong."""
+    before, after = set(words(description)), set(words(modified))
+    if before & FEMALE and after & MALE:
+        return frozenset({"she", "her", "hers", "herself"})
+    if before & MALE and after & FEMALE:
+        return frozenset({"he", "his", "him", "himself"})
+    return frozenset()
+
+
+def _with_pronouns(text: str, wrong: frozenset[str]) -> str:
+    def swap(match: re.Match[str]) -> str:
+        word = match.group()
+        if word.lower() not in wrong:
+            return word
+        # "her" stands for "his" before the thing owned, and for "him" where nothing follows.
+        object_ = word.lower() == "her" and not re.match(r"\s+\w", text[match.end() :])
+        return _cased("him" if object_ else PRONOUNS[word.lower()], word)
+
+    return WORD.sub(swap, text) if wrong else text
 
 
 def _other_identity(description: str, category: int) -> str:
     known = [word for word in words(description) if word in INCOMPATIBLE]
     head = head_noun(words(description))
     old = head if head in INCOMPATIBLE or not known else known[0]
-    return _swap(description, old, INCOMPATIBLE.get(old, FALLBACK_IDENTITY.get(category, "statue")))
+    fallback = next(word for word in FALLBACK_IDENTITY.get(category, FALLBACK_IDENTITY[1]) if word != old)
+    return _swap(description, old, INCOMPATIBLE.get(old, fallback))
 
 
 def _other_attribute(description: str, category: int) -> str:
-    known = [word for word in words(description) if word in ATTRIBUTES]
-    if known:
-        return _swap(description, known[0], _another(known[0], description))
-    head = head_noun(words(description))
-    # No colour is put on a person: it could be read as a guess at what must not be guessed.
-    look = "smiling" if category == PERSON else pick(CLEAR_COLOURS, "attribute", description)
-    return _swap(description, head, f"{look} {head}")
+    known = _changeable(words(description), category)
+    if not known:
+        raise NothingToChangeError(
+            "The description names no colour, material or look that the scripted drafter knows: add one, "
+            "as in “the red car”, and draft again."
+        )
+    return _swap(description, known[0], _another(known[0], description))
+
+
+def _changeable(said: Sequence[str], category: int) -> list[str]:
+    """The words of look that may change. Before the name of a person only an expression may: a colour
+    or an age there could be read as a guess at what must not be guessed.
+    """
+    head = head_noun(said)
+    name = said.index(head) if head in said else 0
+    return [
+        word
+        for place, word in enumerate(said)
+        if word in ATTRIBUTES and (category != PERSON or place > name or word in EXPRESSIONS)
+    ]
 
 
 def _another(word: str, description: str) -> str:
-    kind = CLEAR_COLOURS if word in COLOURS else next(kind for kind in (MATERIALS, LOOKS) if word in kind)
+    if word in CONTRARIES:
+        return CONTRARIES[word]
+    kind = CLEAR_COLOURS if word in COLOURS else MATERIALS
     near = {"golden": "yellow", "gold": "yellow", "blond": "yellow", "blonde": "yellow", "cream": "white"}.get(word)
     others = [other for other in kind if other not in {word, near}]
     return pick(others, "attribute", description)

@@ -18,6 +18,33 @@ LOOKS = _split(
 )
 ATTRIBUTES = frozenset(COLOURS + MATERIALS + LOOKS)
 
+EXPRESSIONS = frozenset(_split("smiling frowning laughing serious sleepy angry happy sad"))
+_BOTH_WAYS = [
+    (pair.partition("/")[0], pair.partition("/")[2])
+    for pair in _split(
+        """smiling/frowning happy/sad laughing/serious open/closed empty/full wet/dry clean/dirty dark/light long/short
+        curly/straight large/small old/new round/square sliced/whole raw/cooked shiny/matte striped/spotted
+        shaggy/smooth bald/bearded"""
+    )
+]
+# A look and what it can't be taken for; of colours and materials any other one will do.
+CONTRARIES = {
+    **dict(_BOTH_WAYS),
+    **{b: a for a, b in _BOTH_WAYS},
+    "sleepy": "laughing",
+    "angry": "smiling",
+    "plain": "striped",
+    "checkered": "spotted",
+    "patterned": "striped",
+    "bright": "dark",
+    "pale": "dark",
+    "big": "small",
+    "tiny": "large",
+    "tall": "short",
+    "fluffy": "smooth",
+    "furry": "smooth",
+}
+
 PREPOSITIONS = frozenset(_split("on in at under beneath below above over behind beside near by inside outside between"))
 PLACES = PREPOSITIONS | frozenset(
     _split(
@@ -46,7 +73,7 @@ OPPOSITES = {
     "under": "on",
     "inside": "outside",
     "outside": "inside",
-    "behind": "in front of",
+    "behind": "beside",
     "above": "below",
     "below": "above",
     "center": "corner",
@@ -97,6 +124,11 @@ INCOMPATIBLE = {
     "donut": "sandwich",
     "burger": "salad",
 }
-FALLBACK_IDENTITY = {1: "statue", 2: "tractor", 3: "fox", 4: "cupcake"}
+FALLBACK_IDENTITY = {
+    1: ("statue", "robot"),
+    2: ("tractor", "carriage"),
+    3: ("fox", "owl"),
+    4: ("cupcake", "pineapple"),
+}
 FEMALE = frozenset(_split("woman girl lady mother bride"))
 MALE = frozenset(_split("man boy gentleman father groom"))

@@ -307,7 +307,9 @@ def test_the_drafter_writes_ten_questions_with_the_description_once(category: in
         ("the cup of coffee", "identity", "the cup of soup"),
         ("the black dog on the sofa", "location", "the black dog under the sofa"),
         ("the dog closest to the camera", "location", "the dog farthest from the camera"),
-        ("the woman in the center of the picture", "attribute", "the smiling woman in the center of the picture"),
+        ("the smiling woman in the dark coat", "attribute", "the frowning woman in the dark coat"),
+        ("the old woman in the dark coat", "attribute", "the old woman in the light coat"),
+        ("the wet dog in the foreground", "attribute", "the dry dog in the foreground"),
     ],
 )
 def test_the_drafter_plants_one_error_of_the_class(description: str, premise_class: str, modified: str) -> None:
