@@ -104,3 +104,12 @@ def pairs(found: Frame) -> list[PairRow]:
 
 def _compare(first: Rater, second: Rater, rows: list[int]) -> Agreement:
     return compare([first.labels[row] for row in rows], [second.labels[row] for row in rows])
+
+
+def matrix(found: Frame) -> list[tuple[Rater, list[tuple[Rater, Agreement | None]]]]:
+    """Overall agreement of each rater with each: a row for each, with None on the diagonal."""
+    rows = found.levels()[OVERALL]
+    return [
+        (first, [(second, None if first is second else _compare(first, second, rows)) for second in found.raters])
+        for first in found.raters
+    ]

@@ -1,8 +1,10 @@
 """Who must not see what models answered, and who saw it (design section 4, blind labelling)."""
 
-from django.db.models import QuerySet
+from dataclasses import dataclass
 
-from annotate.models import Assignment, Dataset, User
+from django.db.models import Count, Q, QuerySet
+
+from annotate.models import Assignment, Dataset, LabelSet, User
 from annotate.models.labels import AssignmentState, LabelSetState
 from benchmark.models import Dialogue, Exposure
 from fpco_site.errors import Withheld
@@ -61,3 +63,22 @@ def _sentence(user: User) -> str:
         "This is withheld from you: you have an open labelling assignment over this dataset. "
         "It opens when you submit your labels or the set is closed."
     )
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How often a person looked at answers of a dataset before a set was opened, and was refused since."""
+
+    before: int = 0
+    withheld: int = 0
+
+
+def exposures(label_set: LabelSet) -> dict[int, Seen]:
+    """What each annotator of a set had seen of its dataset, by the person's id; part of the set's report."""
+    people = label_set.assignments.values("person")
+    rows = Exposure.objects.filter(dataset=label_set.dataset_id, person__in=people).values("person")
+    counted = rows.annotate(
+        before=Count("pk", filter=Q(withheld=False, at__lt=label_set.opened_at)),
+        refused=Count("pk", filter=Q(withheld=True, at__gte=label_set.opened_at)),
+    )
+    return {row["person"]: Seen(row["before"], row["refused"]) for row in counted.order_by()}

@@ -136,6 +136,12 @@ def share(part: float | None, whole: float | None) -> str:
 
 
 @register.filter
+def kappa_band(kappa: float | None) -> str:
+    """The shade of a kappa in steps of 0.2 from 0.2 up; none where it is lower or undefined."""
+    return "" if kappa is None or kappa <= 0.2 else f"kappa-{min(4, int(kappa * 5 - 1e-9))}"
+
+
+@register.filter
 def fixed(value: float | None, digits: int = 3) -> str:
     """A number with a fixed count of decimals; a dash where there is none."""
     return _fixed(value, digits) or "–"
