@@ -56,8 +56,6 @@ def canonical(value: Any) -> str:
 
 
 def dataset_hash(records: Iterable[dict[str, Any]]) -> str:
-    """sha256 over the canonical JSON of the item records, sorted by item (by code points), one a line."""
-    digest = hashlib.sha256()
-    for record in sorted(records, key=lambda record: str(record["item"])):
-        digest.update(canonical(record).encode() + b"\n")
-    return digest.hexdigest()
+    """sha256 of the item records as one canonical JSON array, sorted by item (by code points)."""
+    rows = sorted(records, key=lambda record: str(record["item"]))
+    return hashlib.sha256(canonical(rows).encode()).hexdigest()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from annotate import records
 from benchmark.releases import FORMAT, HUMAN_LABELS, ITEMS, LABELS, RESPONSES
 from benchmark.releases.rows import WITH_TEXT, HumanLabelRow, ItemRow, LabelRow, ResponseRow, read
 from fpco_site.errors import Invalid
@@ -28,7 +29,8 @@ class Checked:
     """A release that holds together. Responses are numbered in the order of their file.
 
     `place[model]` maps item * turns + turn - 1 to that number, -1 where there is no text, so that a
-    label finds its response; `label_*` are parallel arrays.
+    label finds its response; `silent` holds outcome and reason of the turns without text, and
+    `label_*` are parallel arrays.
     """
 
     folder: Path
@@ -42,7 +44,7 @@ class Checked:
     models: dict[str, str] = field(default_factory=dict)
     place: list["array[int]"] = field(default_factory=list)
     responses: int = 0
-    silent: int = 0
+    silent: dict[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
     detectors: dict[str, int] = field(default_factory=dict)
     label_response: "array[int]" = field(default_factory=lambda: array("i"))
     label_detector: "array[int]" = field(default_factory=lambda: array("b"))
@@ -104,9 +106,7 @@ def _hash_fits(folder: Path, name: str, expected: str | None) -> str:
         raise Invalid(f"manifest.json names {name}, but there is no such file.")
     found = file_sha256(path)
     if expected is not None and found != expected:
-        raise Invalid(
-            f"{name} is not the file that the manifest describes: its sha256 is {found[:12]}..., not {str(expected)[:12]}...."
-        )
+        raise Invalid(f"{name} is not the file that the manifest describes: its sha256 is {found}.")
     return found
 
 
@@ -176,7 +176,6 @@ def _image(found: Checked, line: int, row: ItemRow) -> None:
 
 def _responses(found: Checked, progress: Progress) -> None:
     path, total = found.folder / RESPONSES, expected_count(found, RESPONSES)
-    silent: set[tuple[int, int]] = set()
     index: dict[str, int] = {}
     line = 0
     for line, row in read(path, ResponseRow):
@@ -184,7 +183,7 @@ def _responses(found: Checked, progress: Progress) -> None:
         if model is None:
             model = index[row.model] = _new_model(found, line, row)
         at = _position(found, RESPONSES, line, row.item, row.turn)
-        if found.place[model][at] >= 0 or (model, at) in silent:
+        if found.place[model][at] >= 0 or (row.model, at) in found.silent:
             refuse(RESPONSES, line, f"{row.model}, {row.item}, turn {row.turn} comes twice")
         if (row.outcome in WITH_TEXT) != bool(row.response):
             needs = "needs a response" if row.outcome in WITH_TEXT else "has no response"
@@ -193,11 +192,10 @@ def _responses(found: Checked, progress: Progress) -> None:
             found.place[model][at] = found.responses
             found.responses += 1
         else:
-            silent.add((model, at))
+            found.silent[row.model, at] = (row.outcome, row.reason)
         if line % 20_000 == 0:
             progress("Checking responses", line, total)
-    found.silent = len(silent)
-    _count_fits(found, RESPONSES, found.responses + found.silent)
+    _count_fits(found, RESPONSES, found.responses + len(found.silent))
 
 
 def _new_model(found: Checked, line: int, row: ResponseRow) -> int:
@@ -279,3 +277,21 @@ def response_rows(found: Checked) -> Iterator[ResponseRow]:
         raise Invalid(f"{RESPONSES} changed while it was imported.")
     for _, row in read(path, ResponseRow):
         yield row
+
+
+def texts_of(found: Checked, wanted: set[int]) -> dict[int, str]:
+    """The texts of some responses, by their numbers."""
+    texts: dict[int, str] = {}
+    number = 0
+    for row in response_rows(found):
+        if row.response:
+            if number in wanted:
+                texts[number] = row.response
+            number += 1
+    return texts
+
+
+def raw_dataset_hash(found: Checked) -> str:
+    """The dataset hash over the rows of items.jsonl as they stand, fields that we don't know included."""
+    with (found.folder / ITEMS).open(encoding="utf-8") as file:
+        return records.dataset_hash(json.loads(line) for line in file if line.strip())

@@ -79,6 +79,7 @@ class HumanLabelRow(msgspec.Struct, frozen=True):
     guideline: int | None = None
     simulated: bool = False
     inclusion_probability: float = 1.0
+    stratum: str = ""
 
 
 def read[R: msgspec.Struct](path: Path, kind: type[R]) -> Iterator[tuple[int, R]]:

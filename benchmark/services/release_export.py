@@ -1,0 +1,263 @@
+"""Exporting a dataset with what ran over it: the same rows give the same bytes."""
+
+import csv
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from annotate import records
+from annotate.models import Dataset, DatasetItem
+from annotate.records import item_record
+from benchmark import charts, frames, leaderboard, tables
+from benchmark.models import Attempt, Detector, DetectorLabel, Dialogue, Response, ResultSet, Run
+from benchmark.releases import FORMAT, HUMAN_LABELS, ITEMS, LABELS, RESPONSES
+from benchmark.releases.reading import Progress, quiet
+from benchmark.releases.readme import readme
+from benchmark.releases.writing import Writer
+from benchmark.services import release_labels, results
+from fpco_site.errors import Conflict
+from fpco_site.llm import prompts
+
+_LICENSE_COLUMNS = (
+    "item",
+    "image",
+    "source",
+    "source_id",
+    "author",
+    "license",
+    "license_url",
+    "landing_url",
+    "sha256",
+    "original_sha256",
+)
+
+
+def export(*, dataset: Dataset, folder: Path, progress: Progress = quiet) -> str:
+    """Write the release of a dataset into a new folder; returns the sha256 of its manifest.
+
+    Everything is written beside it first, so that the folder is there whole or not at all.
+
+    Raises
+    ------
+    Conflict
+        If the folder exists and isn't empty.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise Conflict(f"{folder} is not empty; choose a new folder for the release.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        digest = _write(dataset, Writer(beside), progress)
+        beside.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        beside.rename(folder)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    return digest
+
+
+def _write(dataset: Dataset, writer: Writer, progress: Progress) -> str:
+    result_set = results.default(dataset)
+    runs = _runs(result_set)
+    detectors = _detectors(result_set)
+    items = list(dataset.items.order_by("key").prefetch_related("turns").select_related("image"))
+    writer.jsonl(ITEMS, (item_record(item) for item in items))
+    _write_pictures(writer, items)
+    writer.jsonl(RESPONSES, _responses(dataset, runs, progress))
+    writer.jsonl(LABELS, _labels(runs, detectors, progress))
+    validations = release_labels.closed_sets(dataset)
+    writer.jsonl(HUMAN_LABELS, (row for validation in validations for row in release_labels.rows(validation)))
+    used = _write_prompts(writer, dataset, runs, list(detectors))
+    if result_set is not None and detectors:
+        _write_results(writer, frames.masks(result_set))
+    writer.file("LICENSES.csv", _licenses(items))
+    facts = {
+        "format": FORMAT,
+        "dataset": dataset.name,
+        "dataset_hash": dataset.dataset_hash,
+        "protocol": dataset.protocol,
+        "result_set": result_set.name if result_set else None,
+        "runs": [_run_facts(run) for run in runs],
+        "detectors": [_detector_facts(detector, primary) for detector, primary in detectors.items()],
+        "label_sets": [release_labels.facts(validation) for validation in validations],
+        "prompts": used,
+    }
+    writer.file("README.md", readme(facts, counts=writer.counts).encode())
+    return writer.manifest(facts)
+
+
+def _runs(result_set: ResultSet | None) -> list[Run]:
+    if result_set is None:
+        return []
+    held = result_set.runs.select_related("run__model").order_by("model__name")
+    return [row.run for row in held]
+
+
+def _detectors(result_set: ResultSet | None) -> dict[Detector, bool]:
+    if result_set is None:
+        return {}
+    held = result_set.detectors.select_related("detector").order_by("position")
+    return {row.detector: row.primary for row in held}
+
+
+def _write_pictures(writer: Writer, items: list[DatasetItem]) -> None:
+    for item in items:
+        if item.image is not None and item.image_name:
+            with item.image.file.open("rb") as file:
+                writer.file(f"images/{item.image_name}", file.read())
+
+
+def _responses(dataset: Dataset, runs: list[Run], progress: Progress) -> Iterator[dict[str, Any]]:
+    for number, run in enumerate(runs):
+        progress("Writing responses", number, len(runs))
+        yield from _responses_of(dataset, run)
+
+
+def _responses_of(dataset: Dataset, run: Run) -> Iterator[dict[str, Any]]:
+    """Every planned turn of a run, by item and turn: its answer, or why there is none."""
+    keys = dict(dataset.items.order_by("key").values_list("id", "key"))
+    dialogues = dict(Dialogue.objects.filter(run=run).values_list("item_id", "id"))
+    answers = {
+        (response.dialogue_id, response.turn): response
+        for response in Response.objects.filter(dialogue__run=run).defer("raw")
+    }
+    last = {
+        (attempt.dialogue_id, attempt.turn): attempt
+        for attempt in Attempt.objects.filter(dialogue__run=run).order_by("id").defer("raw")
+    }
+    for item, key in keys.items():
+        for turn in range(1, dataset.turns + 1):
+            at = (dialogues.get(item, 0), turn)
+            yield {
+                "model": run.model.name,
+                "family": run.model.family,
+                "item": key,
+                "turn": turn,
+                **(_answer(answers[at]) if at in answers else _silence(last.get(at))),
+            }
+
+
+def _answer(response: Response) -> dict[str, Any]:
+    return {
+        "outcome": str(response.outcome),
+        "response": response.text,
+        "finish_reason": response.finish_reason,
+        "reason": "",
+        "model_answered": response.model_answered,
+        "input_tokens": response.input_tokens,
+        "cached_tokens": response.cached_tokens,
+        "output_tokens": response.output_tokens,
+        "reasoning_tokens": response.reasoning_tokens,
+        "seconds": response.seconds,
+    }
+
+
+def _silence(attempt: Attempt | None) -> dict[str, Any]:
+    """A turn without text; a text that an attempt brought before is never given as an answer."""
+    if attempt is None:
+        return {"outcome": "not_asked", "response": None, "reason": ""}
+    return {"outcome": attempt.outcome, "response": None, "reason": attempt.reason or attempt.error}
+
+
+def _labels(runs: list[Run], detectors: dict[Detector, bool], progress: Progress) -> Iterator[dict[str, Any]]:
+    slugs = {detector.pk: detector.slug for detector in detectors}
+    for number, run in enumerate(runs):
+        progress("Writing labels", number, len(runs))
+        rows = DetectorLabel.objects.filter(dialogue__run=run, detector_id__in=list(slugs)).values_list(
+            "dialogue__item__key", "turn", "detector_id", "detect"
+        )
+        made = [(key, turn, slugs[detector], detect) for key, turn, detector, detect in rows]
+        for key, turn, slug, detect in sorted(made):
+            yield {"model": run.model.name, "item": key, "turn": turn, "detector": slug, "detect": detect}
+
+
+def _write_prompts(writer: Writer, dataset: Dataset, runs: list[Run], detectors: list[Detector]) -> dict[str, str]:
+    """The prompts that were sent, from this installation or from the release the dataset came with."""
+    carried = (dataset.manifest or {}).get("prompt_texts") or {}
+    made_with: list[Run | Detector] = [*runs, *detectors]
+    wanted = {
+        f"{row.prompt_name}.v{row.prompt_version}.md": row.prompt_sha256
+        for row in made_with
+        if row.prompt_name and row.prompt_sha256
+    }
+    used = {}
+    for name in sorted(wanted):
+        text = carried.get(name) or _own_prompt(name, wanted[name])
+        if text is not None:
+            writer.file(f"prompts/{name}", text.encode())
+            used[name] = wanted[name]
+    return used
+
+
+def _own_prompt(name: str, digest: str) -> str | None:
+    match = prompts.FILE_NAME.fullmatch(name)
+    if match is None or int(match["version"]) not in prompts.versions(match["name"]):
+        return None
+    prompt = prompts.load(match["name"], int(match["version"]))
+    return prompt.text if prompt.sha256 == digest else None
+
+
+def _write_results(writer: Writer, found: frames.Masks) -> None:
+    for measure in frames.MEASURES:
+        writer.file(f"tables/{measure}.csv", tables.as_csv(tables.published_shape(found, measure)).encode())
+    rows = leaderboard.chart_rows(found, "corr_tp", "premise_class")
+    last = found.false_turns[-1]
+    figures = {
+        "corr_tp_by_k": charts.curves_by_k(rows),
+        "corr_tp_by_class": charts.bars_by_class([row for row in rows if row["k"] == last]),
+    }
+    for name, spec in figures.items():
+        writer.file(f"figures/{name}.svg", charts.render(spec, "svg"))
+
+
+def _licenses(items: list[DatasetItem]) -> bytes:
+    text = StringIO()
+    writer = csv.DictWriter(text, _LICENSE_COLUMNS, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(records.item_record(item, []) for item in items)
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _run_facts(run: Run) -> dict[str, Any]:
+    return {
+        "model": run.model.name,
+        "family": run.model.family,
+        "state": run.state,
+        "settings": _published_settings(run.settings),
+        "prompt_name": run.prompt_name,
+        "prompt_version": run.prompt_version,
+        "prompt_sha256": run.prompt_sha256,
+        "software": run.software,
+        "simulated": run.simulated,
+        "started_at": _utc(run.started_at),
+        "finished_at": _utc(run.finished_at),
+    }
+
+
+def _detector_facts(detector: Detector, primary: bool) -> dict[str, Any]:
+    return {
+        "slug": detector.slug,
+        "version": detector.version,
+        "name": detector.name,
+        "settings": _published_settings(detector.settings()),
+        "prompt_name": detector.prompt_name,
+        "prompt_version": detector.prompt_version,
+        "prompt_sha256": detector.prompt_sha256,
+        "simulated": detector.simulated,
+        "primary": primary,
+    }
+
+
+def _published_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings without what is only this installation's: which variable holds the key."""
+    return {name: value for name, value in settings.items() if name != "api_key_env"}
+
+
+def _utc(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,368 @@
+"""Importing a release: after the check, everything goes in within one transaction or not at all."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from annotate import records
+from annotate.models import Dataset, DatasetItem, DatasetTurn, Image, User
+from annotate.models.datasets import Origin
+from annotate.models.protocols import STUDY
+from annotate.services import images
+from benchmark.models import (
+    Attempt,
+    DetectionJob,
+    Detector,
+    DetectorLabel,
+    Dialogue,
+    EvaluatedModel,
+    Response,
+    ResultSet,
+    ResultSetDetector,
+    ResultSetRun,
+    Run,
+)
+from benchmark.models.detectors import JobState
+from benchmark.models.runs import DialogueState, RunState
+from benchmark.releases.reading import Checked, Progress, quiet, response_rows
+from benchmark.releases.rows import ItemRow, ResponseRow
+from benchmark.services import bulk, release_labels
+from benchmark.services.results import PRIMARY
+from fpco_site import fields
+from fpco_site.errors import Conflict
+
+_RESPONSE_COLUMNS = (
+    "id",
+    "dialogue_id",
+    "turn",
+    "text",
+    "cut",
+    "refusal",
+    "finish_reason",
+    "model_answered",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "seconds",
+    "created_at",
+)
+_LABEL_COLUMNS = ("response_id", "detector_id", "dialogue_id", "turn", "detect")
+
+
+@dataclass
+class _Work:
+    """What the steps of one import hand on to each other."""
+
+    found: Checked
+    dataset: Dataset
+    by: User | None
+    now: datetime
+    progress: Progress
+    items: list[DatasetItem]
+    runs: dict[str, Run]
+    dialogues: dict[str, list[int]]
+    response_ids: list[int]
+    response_at: list[tuple[int, int]]
+
+
+@transaction.atomic
+def insert(found: Checked, *, name: str, by: User | None, progress: Progress = quiet) -> Dataset:
+    """Store a checked release as a new dataset with its runs, answers, labels and result set.
+
+    Raises
+    ------
+    Conflict
+        If a dataset of that name exists.
+    """
+    if Dataset.objects.filter(name=name).exists():
+        raise Conflict(f"There is a dataset named {name!r} already; import the release under another name.")
+    dataset = Dataset.objects.create(
+        name=name,
+        origin=Origin.IMPORTED,
+        protocol=_protocol(found),
+        dataset_hash=records.dataset_hash(as_record(row) for row in found.items),
+        manifest=found.manifest,
+        created_by=by,
+    )
+    work = _Work(found, dataset, by, timezone.now(), progress, [], {}, {}, [], [])
+    _insert_items(work)
+    _insert_runs(work)
+    _insert_responses(work)
+    detectors = _insert_labels(work)
+    result_set = _insert_result_set(work, detectors)
+    if result_set is not None:
+        release_labels.insert(found, result_set=result_set, response_ids=work.response_ids, items=work.items)
+    return dataset
+
+
+def as_record(row: ItemRow) -> dict[str, Any]:
+    """The row as this project writes it, so that an imported dataset has one hash wherever it goes."""
+    item = _item(row, None, None)
+    return records.item_record(item, [_turn(row, item, index) for index in range(len(row.turns))])
+
+
+def _protocol(found: Checked) -> dict[str, Any]:
+    given = found.manifest.get("protocol") or {}
+    return {
+        "name": str(given.get("name") or STUDY["name"]),
+        "turns": found.turns,
+        "false_turns": found.false_turns,
+        "per_cell": given.get("per_cell") or STUDY["per_cell"],
+    }
+
+
+def _item(row: ItemRow, dataset: Dataset | None, image: Image | None) -> DatasetItem:
+    return DatasetItem(
+        dataset=dataset,
+        key=row.item,
+        image=image,
+        image_name=row.image or "",
+        sha256=row.sha256 or "",
+        original_sha256=row.original_sha256 or "",
+        source=row.source,
+        source_id=row.source_id or "",
+        author=row.author or "",
+        license=row.license or "",
+        license_url=row.license_url or "",
+        landing_url=row.landing_url or "",
+        complexity=row.complexity,
+        category=row.category,
+        premise_class=row.premise_class,
+        target=row.target or "",
+        target_description=row.target_description,
+        modified_target_description=row.modified_target_description,
+        parent=row.parent or "",
+        variant=row.variant or "",
+    )
+
+
+def _turn(row: ItemRow, item: DatasetItem, index: int) -> DatasetTurn:
+    turn = row.turns[index]
+    return DatasetTurn(
+        item=item,
+        number=turn.turn,
+        false_premise=turn.false_premise,
+        content=turn.content,
+        modified=turn.modified or "",
+    )
+
+
+def _insert_items(work: _Work) -> None:
+    found = work.found
+    pictures = [_image(work, row) if row.image else None for row in found.items]
+    work.items = DatasetItem.objects.bulk_create(
+        _item(row, work.dataset, image) for row, image in zip(found.items, pictures, strict=True)
+    )
+    DatasetTurn.objects.bulk_create(
+        (
+            _turn(row, item, index)
+            for row, item in zip(found.items, work.items, strict=True)
+            for index in range(found.turns)
+        ),
+        batch_size=2000,
+    )
+
+
+def _image(work: _Work, row: ItemRow) -> Image:
+    facts = {
+        name: getattr(row, name) or ""
+        for name in ("source", "source_id", "author", "license", "license_url", "landing_url", "original_sha256")
+    }
+    data = (work.found.folder / "images" / str(row.image)).read_bytes()
+    return images.import_stored(data=data, name=str(row.image), by=work.by, facts=facts).image
+
+
+def _insert_runs(work: _Work) -> None:
+    found, facts = work.found, {row["model"]: row for row in work.found.manifest.get("runs") or []}
+    ended = _unfinished(found)
+    for name, family in found.models.items():
+        known = facts.get(name, {})
+        complete = not any(model == name for model, _ in ended)
+        work.runs[name] = Run.objects.create(
+            model=_model(name, family, known),
+            dataset=work.dataset,
+            state=known.get("state") or (RunState.COMPLETE if complete else RunState.INCOMPLETE),
+            settings=known.get("settings") or {},
+            prompt_name=known.get("prompt_name") or "",
+            prompt_version=known.get("prompt_version") or "",
+            prompt_sha256=known.get("prompt_sha256") or "",
+            software=known.get("software") or {},
+            simulated=bool(known.get("simulated")),
+            imported=True,
+            patterns_dirty=True,
+            started_by=work.by,
+            started_at=parse_datetime(known.get("started_at") or ""),
+            finished_at=parse_datetime(known.get("finished_at") or ""),
+        )
+        work.dialogues[name] = _insert_dialogues(work, name, ended)
+
+
+def _model(name: str, family: str, known: dict[str, Any]) -> EvaluatedModel:
+    settings = known.get("settings") or {}
+    model, _ = EvaluatedModel.objects.get_or_create(
+        name=name,
+        defaults={
+            "family": family,
+            "provider": settings.get("provider") or "imported",
+            "model_id": settings.get("model_id") or name,
+            "active": False,
+            "imported": True,
+        },
+    )
+    return model
+
+
+def _unfinished(found: Checked) -> dict[tuple[str, int], str]:
+    """Dialogues in which a turn has no text, by model and item, with the state they ended in."""
+    ended: dict[tuple[str, int], str] = {}
+    for name, place in zip(found.models, found.place, strict=True):
+        for at, response in enumerate(place):
+            if response < 0:
+                ended.setdefault((name, at // found.turns), DialogueState.STOPPED)
+    for (name, at), (outcome, _) in found.silent.items():
+        if outcome == "failed":
+            ended[name, at // found.turns] = DialogueState.FAILED
+    return ended
+
+
+def _insert_dialogues(work: _Work, name: str, ended: dict[tuple[str, int], str]) -> list[int]:
+    ids = list(bulk.reserve(Dialogue, len(work.items)))
+    run = work.runs[name].pk
+    bulk.insert(
+        Dialogue,
+        ("id", "run_id", "item_id", "state"),
+        (
+            (pk, run, item.pk, str(ended.get((name, index), DialogueState.COMPLETE)))
+            for index, (pk, item) in enumerate(zip(ids, work.items, strict=True))
+        ),
+    )
+    return ids
+
+
+def _insert_responses(work: _Work) -> None:
+    work.response_ids = list(bulk.reserve(Response, work.found.responses))
+    bulk.insert(Response, _RESPONSE_COLUMNS, _responses(work))
+    Attempt.objects.bulk_create(
+        (
+            Attempt(
+                dialogue_id=work.dialogues[name][at // work.found.turns],
+                turn=at % work.found.turns + 1,
+                outcome=outcome,
+                reason=reason,
+                started_at=work.now,
+            )
+            for (name, at), (outcome, reason) in work.found.silent.items()
+            if outcome != "not_asked"
+        ),
+        batch_size=1000,
+    )
+
+
+def _responses(work: _Work) -> Iterator[tuple[Any, ...]]:
+    index, now = work.found.item_index, bulk.moment(work.now)
+    for row in response_rows(work.found):
+        if row.response:
+            number = len(work.response_at)
+            dialogue = work.dialogues[row.model][index[row.item]]
+            work.response_at.append((dialogue, row.turn))
+            yield _response(row, work.response_ids[number], dialogue, now)
+            if number % 5_000 == 0:
+                work.progress("Storing responses", number, work.found.responses)
+
+
+def _response(row: ResponseRow, pk: int, dialogue: int, now: Any) -> tuple[Any, ...]:
+    return (
+        pk,
+        dialogue,
+        row.turn,
+        fields.escape(row.response or ""),
+        row.outcome == "cut",
+        row.outcome == "refused",
+        row.finish_reason,
+        row.model_answered,
+        row.input_tokens,
+        row.cached_tokens,
+        row.output_tokens,
+        row.reasoning_tokens,
+        row.seconds,
+        now,
+    )
+
+
+def _insert_labels(work: _Work) -> list[Detector]:
+    found = work.found
+    known = {row["slug"]: row for row in found.manifest.get("detectors") or []}
+    slugs = [*(slug for slug in known if slug in found.detectors), *(s for s in found.detectors if s not in known)]
+    by_slug = {slug: _detector(slug, known.get(slug, {})) for slug in slugs}
+    for detector in by_slug.values():
+        DetectionJob.objects.create(
+            detector=detector,
+            dataset=work.dataset,
+            state=JobState.COMPLETE,
+            started_by=work.by,
+            finished_at=work.now,
+        )
+    bulk.insert(DetectorLabel, _LABEL_COLUMNS, _labels(work, [by_slug[slug].pk for slug in found.detectors]))
+    return list(by_slug.values())
+
+
+def _labels(work: _Work, detectors: list[int]) -> Iterator[tuple[Any, ...]]:
+    found, total = work.found, len(work.found.label_response)
+    columns = zip(found.label_response, found.label_detector, found.label_detect, strict=True)
+    for number, (response, detector, detect) in enumerate(columns):
+        dialogue, turn = work.response_at[response]
+        yield (work.response_ids[response], detectors[detector], dialogue, turn, bool(detect))
+        if number % 10_000 == 0:
+            work.progress("Storing labels", number, total)
+
+
+def _detector(slug: str, known: dict[str, Any]) -> Detector:
+    """The version that the release describes; one that differs from all known ones becomes a new version."""
+    versions = Detector.objects.filter(slug=slug).order_by("-version")
+    same = versions.filter(prompt_sha256=known["prompt_sha256"]) if known.get("prompt_sha256") else versions
+    if (match := same.first()) is not None:
+        return match
+    newest = versions.first()
+    settings = known.get("settings") or {}
+    taken = newest is not None and newest.version >= int(known.get("version") or 1)
+    return Detector.objects.create(
+        slug=slug,
+        version=newest.version + 1 if newest is not None and taken else int(known.get("version") or 1),
+        name=known.get("name") or slug,
+        prompt_name=known.get("prompt_name") or "",
+        prompt_version=known.get("prompt_version") or "",
+        prompt_sha256=known.get("prompt_sha256") or "",
+        active=False,
+        imported=True,
+        simulated=bool(known.get("simulated")),
+        **{"provider": "imported", "model_id": slug, **settings},
+    )
+
+
+def _insert_result_set(work: _Work, detectors: list[Detector]) -> ResultSet | None:
+    """The set that the release's tables were made from, so that they can be made again."""
+    if not work.runs:
+        return None
+    facts = {row["slug"]: row for row in work.found.manifest.get("detectors") or []}
+    made = ResultSet.objects.create(
+        dataset=work.dataset, name=work.found.manifest.get("result_set") or "Imported", created_by=None
+    )
+    ResultSetRun.objects.bulk_create(
+        ResultSetRun(result_set=made, model_id=run.model_id, run=run) for run in work.runs.values()
+    )
+    ResultSetDetector.objects.bulk_create(
+        ResultSetDetector(
+            result_set=made,
+            detector=detector,
+            position=position,
+            primary=bool(facts.get(detector.slug, {}).get("primary", position <= PRIMARY)),
+        )
+        for position, detector in enumerate(detectors, 1)
+    )
+    return made
