@@ -17,17 +17,17 @@ from fpco_site.errors import NotConfigured
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
-GRACE_SECONDS = 10.0
 WATCH_SECONDS = 0.2
 WEB_THREADS = 8
 
 
 @dataclass
 class Supervisor:
-    """The children of one start, by name, each with its log in `logs`."""
+    """The children of one start, by name, each with its log in `logs`; they have `grace` seconds to end."""
 
     logs: Path
     env: dict[str, str]
+    grace: float = 10.0
     children: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def start(self, name: str, command: Sequence[str]) -> None:
@@ -73,7 +73,7 @@ class Supervisor:
         workers = [child for name, child in reversed(self.children.items()) if name != "broker"]
         brokers = [child for name, child in self.children.items() if name == "broker"]
         try:
-            killed = processes.stop(*workers, grace=GRACE_SECONDS) + processes.stop(*brokers, grace=GRACE_SECONDS)
+            killed = processes.stop(*workers, grace=self.grace) + processes.stop(*brokers, grace=self.grace)
         except KeyboardInterrupt:
             killed = processes.stop(*workers, *brokers, grace=0.0)
         return [names[child.pid] for child in killed]

@@ -85,7 +85,7 @@ def run_pass(chosen: Pass, *, folder: Path, database: str, broker: str, strict: 
     """Run one pass, its output straight to the terminal."""
     say(f"\n== {chosen.title}")
     report = folder / f"{chosen.name}.xml"
-    command = [sys.executable, "-m", "pytest", "-q", "-m", chosen.marks, f"--junitxml={report}", "-rs"]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", chosen.marks, f"--junitxml={report}"]
     if chosen.processes:
         command += ["-n", str(chosen.processes)]
     env = {**os.environ, **chosen.env, "CELERY_BROKER_URL": broker}

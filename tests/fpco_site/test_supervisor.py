@@ -60,8 +60,8 @@ def test_stopping_ends_the_children_of_children_too(house):
     assert not is_alive(grandchild)
 
 
-def test_a_child_that_does_not_listen_is_killed_and_named(house, monkeypatch):
-    monkeypatch.setattr(supervisor, "GRACE_SECONDS", 0.1)
+def test_a_child_that_does_not_listen_is_killed_and_named(house):
+    house.grace = 0.1
     house.start("worker", [sys.executable, "-c", STUBBORN])
     wait_for_text(house.log("worker"))
     assert house.stop() == ["worker"]

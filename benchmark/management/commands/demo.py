@@ -6,7 +6,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from typing import Any
 
@@ -53,7 +53,9 @@ class Command(BaseCommand):
         if reset:
             demo_house.remove()
         address = f"http://{supervisor.HOST}:{port}"
-        house = supervisor.Supervisor(logs=settings.DATA_DIR / "log", env=environment(address))
+        # The worker lets calls finish; it gets a little longer than these may take.
+        grace = settings.ENGINE["grace"] + 5
+        house = supervisor.Supervisor(logs=settings.DATA_DIR / "log", env=environment(address), grace=grace)
         try:
             self.prepare()
             if settings.BROKER_IS_EMBEDDED:
@@ -64,8 +66,17 @@ class Command(BaseCommand):
             self.greet(address, seconds=time.monotonic() - begin)
             house.watch()
         finally:
-            for name in house.stop():
-                self.stderr.write(f"The {name} did not end in {supervisor.GRACE_SECONDS:.0f} s and was killed.")
+            self.close(house)
+
+    def close(self, house: supervisor.Supervisor) -> None:
+        """Stop everything, also where nobody reads any more what is said."""
+        try:
+            with suppress(OSError):
+                self.stdout.write("Stopping; calls to models may finish first (Ctrl-C again: at once) ...")
+        finally:
+            killed = house.stop()
+        for name in killed:
+            self.stderr.write(f"The {name} did not end in time and was killed.")
 
     def prepare(self) -> None:
         """Bring database, static files and the demo study up to date."""

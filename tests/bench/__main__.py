@@ -1,0 +1,88 @@
+"""Measure: `python -m tests.bench [NAME ...] [--write]` (`make bench`).
+
+Every module beside this one that defines `bench(servers: Servers) -> list[Figure]` is a benchmark.
+Figures are printed and never asserted. `--write` puts them into docs/performance.md.
+"""
+
+import argparse
+import importlib
+import os
+import pkgutil
+import platform
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests import bench, services
+from tests.bench.figures import Figure, Servers, table
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
+
+
+def benchmarks(names: list[str]) -> dict[str, Callable[[Servers], list[Figure]]]:
+    """The chosen benchmarks by name, all of them without names."""
+    found = {}
+    for module in pkgutil.iter_modules(bench.__path__):
+        if module.name.startswith("_") or (names and module.name not in names):
+            continue
+        function = getattr(importlib.import_module(f"tests.bench.{module.name}"), "bench", None)
+        if function is not None:
+            found[module.name] = function
+    return found
+
+
+def machine() -> str:
+    """Date, commit, processor, memory and versions that the figures belong to."""
+    processor = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        models = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if "model name" in line]
+        processor = models[0] if models else processor
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d}, commit {commit.stdout.strip() or 'unknown'}, {os.cpu_count()} cores of "
+        f"{processor}, {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+    )
+
+
+def write(text: str) -> None:
+    """Replace what stands between the two marks of docs/performance.md."""
+    page = PAGE.read_text()
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench")
+    parser.add_argument("names", nargs="*", help="benchmarks to run (all without)")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/performance.md")
+    options = parser.parse_args()
+    chosen = benchmarks(options.names)
+    if not chosen or set(options.names) - set(chosen):
+        say(f"There is no such benchmark; there are: {', '.join(benchmarks([]))}.")
+        return 2
+    figures: list[Figure] = []
+    with services.temporary_folder() as folder, services.valkey(folder) as broker, services.postgres(folder) as address:
+        for name, measure in chosen.items():
+            say(f"{name} ...")
+            figures += measure(Servers(postgres=address, broker=broker))
+    text = f"{table(figures)}\n\nMeasured on {machine()}."
+    say(f"\n{text}")
+    if options.write:
+        write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
