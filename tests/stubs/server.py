@@ -71,6 +71,8 @@ class StubServer:
         self._script: list[Do] = []
         self._rules: dict[int, Do] = {}
         self._always: Do | None = None
+        self._together = 0
+        self._all_here = asyncio.Event()
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="stub")
@@ -94,6 +96,10 @@ class StubServer:
     def always(self, do: str | int | Do | None) -> None:
         """Do this at every request; None ends it."""
         self._always = None if do is None else command(do)
+
+    def answer_together(self, number: int) -> None:
+        """Answer nobody until so many requests are in flight at once."""
+        self._together = number
 
     def start(self) -> Self:
         self._thread.start()
@@ -162,6 +168,9 @@ class StubServer:
             return web.json_response(protocol.error(400, "invalid_request_error", str(error)), status=400)
         number = self._record(protocol, request, raw, body, asked, key)
         do = self._next(asked.turn)
+        if self.counts.in_flight >= self._together:
+            self._all_here.set()
+        await self._all_here.wait()
         if self.latency:
             await asyncio.sleep(self.latency)
         response = await self._do(do, protocol, request, asked, key, number)

@@ -72,4 +72,7 @@ def _key(endpoint: Endpoint, kind: _Kind) -> str:
     key = os.environ.get(variable, "").strip()
     if not key:
         raise NotConfigured(f"The environment variable {variable} is not set; it must hold the API key.")
+    # An HTTP library that chokes on a header would print it.
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise NotConfigured(f"What the environment variable {variable} holds can't be an API key.")
     return key

@@ -40,7 +40,8 @@ def address(endpoint: Endpoint, usual: str = "") -> str:
 
 def spliced(body: Mapping[str, Any], picture: Picture | None) -> bytes:
     """`body` as JSON with the picture's base64 in the place of PICTURE_MARK: no copy is escaped again."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    # ASCII escapes carry any text, even the lone surrogates that a model may have written.
+    text = json.dumps(body, separators=(",", ":")).encode("ascii")
     if picture is None:
         return text
     before, _, after = text.partition(PICTURE_MARK.encode())

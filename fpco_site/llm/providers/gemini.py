@@ -26,7 +26,8 @@ REPLACED = "-"
 
 
 class Gemini:
-    """Options: `body`, further fields to send, such as `{"safetySettings": [...]}`; `thinking_budget`, in tokens."""
+    """Options: `body`, further fields to send, such as `{"safetySettings": [...]}`; `thinking_budget`, in tokens;
+    `send_schema`, true to send the schema too where JSON is asked for. The study asks for the JSON type alone."""
 
     simulated: ClassVar[bool] = False
 
@@ -83,7 +84,7 @@ class Gemini:
             system_instruction=request.system,
             max_output_tokens=self._endpoint.max_output_tokens,
             response_mime_type="application/json" if request.schema is not None else None,
-            response_json_schema=request.schema,
+            response_json_schema=request.schema if self._endpoint.options.get("send_schema") else None,
             thinking_config=None if budget is None else types.ThinkingConfig(thinking_budget=budget),
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
             automatic_continuation=False,

@@ -15,7 +15,7 @@ PHOTO = Picture(b"\xff\xd8\xff\xe0 not really a photograph \xfb\xff\xfe", "image
 
 def endpoint(provider: str, base_url: str, **settings: Any) -> Endpoint:
     return Endpoint(
-        **{"provider": provider, "model_id": "model-1", "base_url": base_url, "api_key_env": KEY_NAME, "timeout": 5.0}
+        **{"provider": provider, "model_id": "model-1", "base_url": base_url, "api_key_env": KEY_NAME, "timeout": 60.0}
         | settings
     )
 

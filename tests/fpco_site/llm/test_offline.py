@@ -111,6 +111,16 @@ def test_a_blank_key_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         providers.make(Endpoint("openai_compatible", "m", base_url="http://127.0.0.1:1/v1", api_key_env="SOME_KEY"))
 
 
+@pytest.mark.parametrize("value", ["sk-sécret", "sk secret", "sk\x07secret"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("SOME_KEY", value)
+
+    with pytest.raises(NotConfigured, match="SOME_KEY holds can't be an API key") as caught:
+        providers.make(Endpoint("openai", "m", api_key_env="SOME_KEY"))
+
+    assert value not in caught.value.message
+
+
 @pytest.mark.parametrize(
     "where",
     [
