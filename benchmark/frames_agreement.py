@@ -1,7 +1,7 @@
 """From labels of people and detectors to one table of raters, and to the agreement of each pair."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from uuid import UUID
 
@@ -112,4 +112,20 @@ def matrix(found: Frame) -> list[tuple[Rater, list[tuple[Rater, Agreement | None
     return [
         (first, [(second, None if first is second else _compare(first, second, rows)) for second in found.raters])
         for first in found.raters
+    ]
+
+
+def records(found: Frame) -> list[dict[str, object]]:
+    """Every pair at every level as plain records, for the API and exports."""
+    return [
+        {
+            "first": pair.first.name,
+            "second": pair.second.name,
+            "level": level,
+            "simulated": pair.first.simulated or pair.second.simulated,
+            "n": cell.n,
+            **asdict(cell),
+        }
+        for pair in pairs(found)
+        for level, cell in pair.levels.items()
     ]

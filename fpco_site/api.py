@@ -8,9 +8,14 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import exception_handler
 
+from annotate.api.labels import LabelSetViewSet, LabelTaskViewSet
+from benchmark.api.agreement import ValidationSetViewSet
 from fpco_site.errors import FpcoError
 
-router = SimpleRouter()
+router = SimpleRouter(use_regex_path=False)
+router.register("label-sets", LabelSetViewSet, basename="api_label_set")
+router.register("label-tasks", LabelTaskViewSet, basename="api_label_task")
+router.register("validation-sets", ValidationSetViewSet, basename="api_validation_set")
 
 
 def handle_error(error: Exception, context: dict[str, Any]) -> Response | None:

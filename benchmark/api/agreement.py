@@ -1,0 +1,73 @@
+"""Agreement over the API: the same frame as the page."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.permissions import IsReader, person_of
+from benchmark import frames_agreement
+from benchmark.models import ValidationSet
+from benchmark.services import blindness
+from benchmark.views.validation import get_validation_set
+
+
+class ValidationSetSerializer(serializers.Serializer[Any]):
+    """A validation set without its seed, which stays hidden from people who label."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField(source="label_set.name")
+    dataset = serializers.CharField(source="label_set.dataset.name")
+    state = serializers.CharField(source="label_set.state")
+    per_cell = serializers.IntegerField()
+    drawn = serializers.IntegerField(source="design.drawn")
+    simulated = serializers.BooleanField()
+
+
+class AgreementSerializer(serializers.Serializer[Any]):
+    """One pair of raters at one level; null where undefined, with the reason."""
+
+    first = serializers.CharField()
+    second = serializers.CharField()
+    level = serializers.CharField()
+    simulated = serializers.BooleanField()
+    n = serializers.IntegerField()
+    left_out = serializers.IntegerField()
+    both = serializers.IntegerField()
+    first_only = serializers.IntegerField()
+    second_only = serializers.IntegerField()
+    neither = serializers.IntegerField()
+    agreement = serializers.FloatField(allow_null=True)
+    first_rate = serializers.FloatField(allow_null=True)
+    second_rate = serializers.FloatField(allow_null=True)
+    kappa = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class ValidationSetViewSet(viewsets.ViewSet):
+    """Validation sets and the agreement of their raters."""
+
+    permission_classes = [IsAuthenticated, IsReader]
+    lookup_value_converter = "int"
+
+    @extend_schema(responses=ValidationSetSerializer(many=True))
+    def list(self, request: Request) -> Response:
+        rows = ValidationSet.objects.select_related("label_set__dataset").order_by("-id")
+        return Response(ValidationSetSerializer(rows, many=True).data)
+
+    @extend_schema(
+        responses=AgreementSerializer(many=True), parameters=[OpenApiParameter("id", int, OpenApiParameter.PATH)]
+    )
+    @action(detail=True)
+    def agreement(self, request: Request, pk: int) -> Response:
+        """Cohen's kappa of each pair, overall and by class; withheld from people who label the dataset."""
+        row = get_validation_set(pk)
+        blindness.refuse_blind(user=person_of(request), dataset=row.label_set.dataset)
+        records = frames_agreement.records(frames_agreement.frame(row))
+        return Response(AgreementSerializer(records, many=True).data, headers={"Cache-Control": "no-store, private"})
