@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def read_by_the_code() -> set[str]:
     """Every variable that the code asks the environment for, by name."""
-    asked = re.compile(r"env\.\w+\(\s*\"([A-Z][A-Z0-9_]+)\"")
+    asked = re.compile(r"\benv\.(?!setdefault|get)\w+\(\s*\"([A-Z][A-Z0-9_]+)\"")
     files = [path for part in ("fpco_site", "annotate", "benchmark") for path in (ROOT / part).rglob("*.py")]
     return {name for path in files for name in asked.findall(path.read_text())}
 
