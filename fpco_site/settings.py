@@ -161,7 +161,10 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 2,
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
-CELERY_BEAT_SCHEDULE = {"pump": {"task": "fpco_site.llm.pump", "schedule": 10.0, "options": {"expires": 10}}}
+CELERY_BEAT_SCHEDULE = {
+    "pump": {"task": "fpco_site.llm.pump", "schedule": 10.0, "options": {"expires": 10}},
+    "releases": {"task": "benchmark.build_releases", "schedule": 10.0, "options": {"expires": 10}},
+}
 
 # Seconds and bounds of the engine (see fpco_site/llm/engine/config.py).
 ENGINE = {

@@ -8,6 +8,7 @@ from fpco_site.fields import WrittenField, one_of
 
 
 class ReleaseState(models.TextChoices):
+    WAITING = "waiting", "waiting"
     BUILDING = "building", "building"
     READY = "ready", "ready"
     FAILED = "failed", "failed"
@@ -17,8 +18,8 @@ class Release(models.Model):
     """One exported folder of a dataset, found again by the hash of its manifest."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="+")
-    state = models.CharField(max_length=20, choices=ReleaseState, default=ReleaseState.BUILDING)
-    folder = models.CharField(max_length=500, blank=True)  # below DATA_DIR/releases
+    state = models.CharField(max_length=20, choices=ReleaseState, default=ReleaseState.WAITING)
+    folder = models.CharField(max_length=200, blank=True)  # below DATA_DIR/releases
     manifest_sha256 = models.CharField(max_length=64, blank=True)
     counts = models.JSONField(default=dict)
     error = WrittenField(blank=True)
@@ -34,3 +35,8 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return f"release {self.pk}"
+
+    @property
+    def sizes(self) -> list[int]:
+        """Rows of items, responses, detector labels and human labels."""
+        return [self.counts.get(f"{name}.jsonl", 0) for name in ("items", "responses", "labels", "human_labels")]

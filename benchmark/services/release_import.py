@@ -13,7 +13,7 @@ from annotate import records
 from annotate.models import Dataset, DatasetItem, DatasetTurn, Image, User
 from annotate.models.datasets import Origin
 from annotate.models.protocols import STUDY
-from annotate.services import images
+from annotate.services import datasets, images
 from benchmark.models import (
     Attempt,
     DetectionJob,
@@ -34,7 +34,6 @@ from benchmark.releases.rows import ItemRow, ResponseRow
 from benchmark.services import bulk, release_labels
 from benchmark.services.results import PRIMARY
 from fpco_site import fields
-from fpco_site.errors import Conflict
 
 _RESPONSE_COLUMNS = (
     "id",
@@ -77,13 +76,11 @@ def insert(found: Checked, *, name: str, by: User | None, progress: Progress = q
 
     Raises
     ------
-    Conflict
-        If a dataset of that name exists.
+    Conflict, Invalid
+        If a dataset of that name exists, or no dataset can have that name.
     """
-    if Dataset.objects.filter(name=name).exists():
-        raise Conflict(f"There is a dataset named {name!r} already; import the release under another name.")
     dataset = Dataset.objects.create(
-        name=name,
+        name=datasets.check_name(name),
         origin=Origin.IMPORTED,
         protocol=_protocol(found),
         dataset_hash=records.dataset_hash(as_record(row) for row in found.items),

@@ -1,15 +1,26 @@
 """Releases: built in the background, imported whole, checked by anyone."""
 
+import json
+import shutil
+import zipfile
 from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
 
 from annotate import records
-from annotate.models import User
+from annotate.models import Dataset, User
 from benchmark import frames, tables
+from benchmark.models import Release
+from benchmark.models.releases import ReleaseState
 from benchmark.releases import reading
 from benchmark.releases.masks import masks
 from benchmark.releases.reading import Checked, Progress, quiet
-from benchmark.services import release_import
-from fpco_site.errors import Invalid
+from benchmark.services import release_export, release_import
+from fpco_site.errors import Conflict, FpcoError, Invalid
+from fpco_site.llm.engine.hints import hint
 
 
 def verify(*, folder: Path, progress: Progress = quiet) -> Checked:
@@ -67,3 +78,74 @@ def _keep_prompts(found: Checked) -> None:
         for name in found.manifest.get("prompts") or {}
         if found.has(f"prompts/{name}")
     }
+
+
+@transaction.atomic
+def request(*, dataset: Dataset, by: User) -> Release:
+    """Ask for a release of the dataset as it stands; a worker builds it."""
+    Dataset.objects.select_for_update().get(pk=dataset.pk)
+    if Release.objects.filter(dataset=dataset, state__in=[ReleaseState.WAITING, ReleaseState.BUILDING]).exists():
+        raise Conflict(f"A release of {dataset.name} is being built already.")
+    release = Release.objects.create(dataset=dataset, built_by=by)
+    hint("benchmark.build_releases")
+    return release
+
+
+@transaction.atomic
+def again(*, release: Release) -> Release:
+    """Build a release that failed, or whose worker was lost, once more."""
+    asked = Release.objects.filter(pk=release.pk).exclude(state=ReleaseState.READY)
+    if not asked.update(state=ReleaseState.WAITING, error=""):
+        raise Conflict("This release is built already.")
+    hint("benchmark.build_releases")
+    return Release.objects.get(pk=release.pk)
+
+
+def build_waiting() -> int:
+    """Build every release that waits; each is claimed by one conditional update. Returns how many."""
+    built = 0
+    for pk in Release.objects.filter(state=ReleaseState.WAITING).order_by("id").values_list("pk", flat=True):
+        if Release.objects.filter(pk=pk, state=ReleaseState.WAITING).update(state=ReleaseState.BUILDING):
+            _build(Release.objects.select_related("dataset").get(pk=pk))
+            built += 1
+    return built
+
+
+def path_of(release: Release) -> Path:
+    """The folder of a built release; its zip lies beside it."""
+    return settings.DATA_DIR / "releases" / release.folder
+
+
+def manifest_of(release: Release) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads((path_of(release) / "manifest.json").read_bytes())
+    return manifest
+
+
+def _build(release: Release) -> None:
+    """Export, verify and zip; a failure is kept with its reason, for a person to read."""
+    name = f"{release.dataset.name}-{release.pk}"
+    folder = settings.DATA_DIR / "releases" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        digest = release_export.export(dataset=release.dataset, folder=folder)
+        verify(folder=folder)
+        _zip(folder)
+    except (FpcoError, OSError, ValueError) as error:
+        reason = error.message if isinstance(error, FpcoError) else f"The files could not be written: {error}."
+        Release.objects.filter(pk=release.pk).update(state=ReleaseState.FAILED, error=reason)
+        return
+    counts = json.loads((folder / "manifest.json").read_bytes())["counts"]
+    Release.objects.filter(pk=release.pk).update(
+        state=ReleaseState.READY, folder=name, manifest_sha256=digest, counts=counts, finished_at=timezone.now()
+    )
+
+
+def _zip(folder: Path) -> None:
+    """The folder as one file; names sorted and times fixed, so that the same release gives the same bytes."""
+    with zipfile.ZipFile(folder.with_name(f"{folder.name}.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                entry = zipfile.ZipInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}")
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                with path.open("rb") as file, archive.open(entry, "w", force_zip64=True) as target:
+                    shutil.copyfileobj(file, target)

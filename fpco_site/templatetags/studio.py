@@ -43,6 +43,8 @@ STATES = {
     "closed": ("good", "lock"),
     "submitted": ("good", "check"),
     "locked": ("good", "lock"),
+    "building": ("info", "run"),
+    "ready": ("good", "check"),
     "active": ("good", "check"),
     "inactive": ("idle", "ban"),
     "correction": ("info", "check"),

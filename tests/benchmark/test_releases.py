@@ -148,7 +148,7 @@ def test_a_sound_release_is_verified_and_a_dry_run_stores_nothing(release: Path)
 
 def test_a_second_import_is_refused_unless_it_has_another_name(release: Path) -> None:
     call_command("import_release", str(release))
-    with pytest.raises(CommandError, match="There is a dataset named 'Pilot' already"):
+    with pytest.raises(CommandError, match="There is already a dataset named Pilot"):
         call_command("import_release", str(release))
     call_command("import_release", str(release), name="Pilot again")
     assert Dataset.objects.count() == 2
