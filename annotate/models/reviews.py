@@ -25,6 +25,7 @@ class Review(models.Model):
     naturalness = models.BooleanField()
     single_error = models.BooleanField()
     comment = WrittenField(blank=True)
+    accepted = models.JSONField(default=list, blank=True)  # the warnings that the reviewer ticked
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

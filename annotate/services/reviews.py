@@ -1,13 +1,15 @@
 """A person's verdict on one version of an item."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
+from annotate import sheets
 from annotate.models import Item, Review, User
 from annotate.models.items import ItemState
 from annotate.models.reviews import Verdict
-from annotate.services import items
+from annotate.services import items, protocols
 from fpco_site.errors import Conflict, Invalid
 
 _NEXT = {
@@ -33,15 +35,25 @@ class Checks:
 
 @transaction.atomic
 def decide(
-    *, item: Item, version: int, verdict: str, by: User, checks: Checks | None = None, comment: str = ""
+    *,
+    item: Item,
+    version: int,
+    verdict: str,
+    by: User,
+    checks: Checks | None = None,
+    comment: str = "",
+    accepted: Collection[str] = (),
 ) -> Review:
-    """Approve, send back (with a comment) or reject (with a reason) the version that was looked at."""
+    """Approve, send back (with a comment) or reject (with a reason) the version that was looked at.
+
+    Errors of the rules block approval; each warning must be among `accepted`, by its `sheets.ticket`.
+    """
     checks = checks or Checks()
     comment = comment.strip()
     item = items.at_version(item, version)
     _require_state(item, verdict)
     if verdict == Verdict.APPROVED:
-        _require_approvable(item, checks)
+        accepted = _require_approvable(item, checks, accepted)
     elif not comment:
         raise Invalid("Say what is wrong, so that it can be mended." if verdict == Verdict.SENT_BACK else "Say why.")
     try:
@@ -56,11 +68,17 @@ def decide(
                 naturalness=checks.naturalness,
                 single_error=checks.single_error,
                 comment=comment,
+                accepted=list(accepted) if verdict == Verdict.APPROVED else [],
             )
     except IntegrityError as error:
         raise Conflict("You have reviewed this version already.") from error
     Item.objects.filter(pk=item.pk).update(state=_NEXT[Verdict(verdict)])
     return review
+
+
+def sheet_of(item: Item) -> sheets.Sheet:
+    """The item's texts line by line, with what the rules find."""
+    return sheets.sheet(items.texts_of(item), premise_class=item.premise_class, plan=protocols.study())
 
 
 def _require_state(item: Item, verdict: str) -> None:
@@ -71,8 +89,18 @@ def _require_state(item: Item, verdict: str) -> None:
         raise Conflict(f"This item is {item.get_state_display()}, so it can't be {Verdict(verdict).label} now.")
 
 
-def _require_approvable(item: Item, checks: Checks) -> None:
-    if not checks.all_hold:
-        raise Invalid("Approving states that all four checks hold: tick each one.")
+def _require_approvable(item: Item, checks: Checks, accepted: Collection[str]) -> list[str]:
+    """The warnings that were ticked; raises Invalid where something keeps the item from approval."""
+    shown = sheet_of(item)
     if missing := items.missing_texts(item):
         raise Invalid(f"The item is not complete: {missing} is missing.")
+    if shown.errors:
+        where = f" (turn {shown.errors[0].turn})" if shown.errors[0].turn else ""
+        raise Invalid(f"An error keeps this item from approval{where}: {shown.errors[0].message}")
+    if not checks.all_hold:
+        raise Invalid("Approving states that all four checks hold: tick each one.")
+    tickets = [ticket for ticket, _ in shown.tickets]
+    if open_warnings := len([ticket for ticket in tickets if ticket not in accepted]):
+        noun = "warning" if open_warnings == 1 else "warnings"
+        raise Invalid(f"Tick {open_warnings} {noun} first, or mend what they name.")
+    return tickets

@@ -1,0 +1,155 @@
+"""Reads that more than one caller needs. Nothing here writes."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Count, QuerySet
+
+from annotate.axes import CELLS, Category, Cell, Complexity, PremiseClass
+from annotate.models import Assignment, Dataset, Image, Item, LabelTask, Protocol, User
+from annotate.models.items import ItemState
+from annotate.services import protocols
+
+
+@dataclass(frozen=True)
+class CellCount:
+    """How many items of one cell are in which state; variants are not counted."""
+
+    cell: Cell
+    quota: int
+    draft: int = 0
+    in_review: int = 0
+    approved: int = 0
+    rejected: int = 0
+
+    @property
+    def placed(self) -> int:
+        """Items that count against the quota: all but the rejected."""
+        return self.draft + self.in_review + self.approved
+
+    @property
+    def words(self) -> str:
+        return ", ".join(cell_words(self.cell))
+
+    @property
+    def title(self) -> str:
+        states = f"{self.draft} in draft, {self.in_review} in review, {self.approved} approved"
+        return f"{self.words}: {self.placed} of {self.quota} ({states})"
+
+
+def cell_words(cell: Cell) -> tuple[str, str, str]:
+    """A cell as people read it: ("single, clean", "animal", "identity")."""
+    return (Complexity(cell[0]).label, Category(cell[1]).label, PremiseClass(cell[2]).label)
+
+
+def cell_counts(protocol: Protocol | None = None) -> list[CellCount]:
+    """All 36 cells in order, also the empty ones."""
+    plan = protocol or protocols.study()
+    found: dict[Cell, dict[str, int]] = {}
+    rows = (
+        Item.objects.filter(parent=None)
+        .order_by()
+        .values_list("complexity", "category", "premise_class", "state")
+        .annotate(n=Count("id"))
+    )
+    for complexity, category, premise_class, state, n in rows:
+        found.setdefault((complexity, category, premise_class), {})[str(state)] = n
+    return [CellCount(cell=cell, quota=plan.per_cell, **found.get(cell, {})) for cell in CELLS]
+
+
+def cell_grid(counts: Iterable[CellCount], *, href: Callable[[Cell], str] | None = None) -> dict[str, Any]:
+    """`columns` and `rows` as components/cell_grid.html draws them: categories by complexity and class."""
+    by_cell = {count.cell: count for count in counts}
+
+    def entry(cell: Cell) -> dict[str, Any]:
+        count = by_cell[cell]
+        shown = {"n": count.placed, "target": count.quota, "title": count.title, "value": "/".join(cell)}
+        return shown if href is None else {**shown, "href": href(cell)}
+
+    columns = [{"label": complexity.label, "classes": PremiseClass.labels} for complexity in Complexity]
+    rows = [
+        {
+            "label": category.label,
+            "cells": [entry((complexity, category.value, kind)) for complexity in Complexity.values for kind in PremiseClass.values],
+        }
+        for category in Category
+    ]
+    return {"columns": columns, "rows": rows}
+
+
+def cell_query(address: str, cell: Cell) -> str:
+    """`address` with the cell as its query."""
+    return f"{address}?{urlencode(dict(zip(('complexity', 'category', 'premise_class'), cell, strict=True)))}"
+
+
+def known_cell_words(cell: Iterable[str]) -> str:
+    """The words of a cell that an address named; empty where it is none."""
+    named = tuple(cell)
+    return ", ".join(cell_words(named)) if named in CELLS else ""
+
+
+def frozen_counts(dataset: Dataset) -> list[CellCount]:
+    """The items of a dataset by cell, against its own protocol."""
+    rows = (
+        dataset.items.filter(parent="")
+        .order_by()
+        .values_list("complexity", "category", "premise_class")
+        .annotate(n=Count("id"))
+    )
+    found = {(complexity, category, kind): n for complexity, category, kind, n in rows}
+    quota = int(dataset.protocol.get("per_cell") or 0)
+    return [CellCount(cell=cell, quota=quota, approved=found.get(cell, 0)) for cell in CELLS]
+
+
+def visible_picture(*, user: User, sha256: str) -> Image | None:
+    """The picture of that hash if this person may see it.
+
+    Who only annotates sees the pictures that a task assigned to them shows, and no other.
+    """
+    pictures = Image.objects.filter(sha256=sha256)
+    if user.is_annotator:
+        mine = Assignment.objects.filter(person=user).values("label_set")
+        shown = LabelTask.objects.filter(label_set__in=mine, label_set__show_picture=True, image__sha256=sha256)
+        pictures = pictures.filter(pk__in=shown.values("image"))
+    return pictures.first()
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Which items of the review queue are looked at; blank is all. `kind` is the premise class."""
+
+    state: str = ""
+    complexity: str = ""
+    category: str = ""
+    premise_class: str = ""
+    q: str = ""
+
+    def items(self) -> QuerySet[Item]:
+        """The items in the order of the queue."""
+        exact = {
+            name: value
+            for name in ("state", "complexity", "category", "premise_class")
+            if (value := getattr(self, name))
+        }
+        found = Item.objects.filter(parent=None, **exact)
+        if self.q:
+            found = found.filter(target_description__icontains=self.q) | found.filter(key__startswith=self.q.lower())
+        return found.select_related("image").order_by("id")
+
+    def neighbours(self, item: Item) -> tuple[Item | None, Item | None]:
+        """The items before and after `item`, itself in the queue or not."""
+        rows = self.items()
+        return rows.filter(pk__lt=item.pk).order_by("-id").first(), rows.filter(pk__gt=item.pk).first()
+
+    def next_after(self, item: Item) -> Item | None:
+        """The next item in the queue, from its start again after the last."""
+        rows = self.items().exclude(pk=item.pk)
+        return rows.filter(pk__gt=item.pk).first() or rows.first()
+
+
+def state_counts() -> dict[str, int]:
+    """Items without a parent by state, all states named."""
+    found = dict(Item.objects.filter(parent=None).order_by().values_list("state").annotate(n=Count("id")))
+    return {state: found.get(ItemState(state), 0) for state in ItemState.values}
