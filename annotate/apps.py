@@ -4,3 +4,8 @@ from django.apps import AppConfig
 class AnnotateConfig(AppConfig):
     name = "annotate"
     verbose_name = "People's work"
+
+    def ready(self) -> None:
+        from fpco_site.llm.engine import register  # has models of its own, so only now
+
+        register("annotate.services.drafting_work.DraftWork")

@@ -99,7 +99,7 @@ def frozen_counts(dataset: Dataset) -> list[CellCount]:
         .annotate(n=Count("id"))
     )
     found = {(complexity, category, kind): n for complexity, category, kind, n in rows}
-    quota = int(dataset.protocol.get("per_cell") or 0)
+    quota = int(dataset.protocol.get("per_cell") or max(found.values(), default=0))
     return [CellCount(cell=cell, quota=quota, approved=found.get(cell, 0)) for cell in CELLS]
 
 

@@ -1,9 +1,19 @@
 """Addresses of people's work."""
 
 from django.contrib.auth.views import LogoutView
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, path, register_converter
+from django.urls.converters import StringConverter
 
-from annotate.views import labels, people
+from annotate.views import datasets, drafts, images, items, labels, people, pictures, reviews
+
+
+class Sha256Converter(StringConverter):
+    """The hash of a picture, and nothing else."""
+
+    regex = "[0-9a-f]{64}"
+
+
+register_converter(Sha256Converter, "sha256")
 
 _people: list[URLPattern | URLResolver] = [
     path("", people.home, name="home"),
@@ -25,4 +35,40 @@ _labels: list[URLPattern | URLResolver] = [
     path("label/<int:pk>/<uuid:task>/", labels.label_task, name="label_task"),
 ]
 
-urlpatterns: list[URLPattern | URLResolver] = [*_people, *_labels]
+
+_images: list[URLPattern | URLResolver] = [
+    path("images/<sha256:digest>", pictures.picture, name="picture"),
+    path("images/<sha256:digest>/thumb", pictures.thumb, name="thumb"),
+    path("images/", images.image_list, name="image_list"),
+    path("images/import/", images.image_import, name="image_import"),
+    path("images/import/folder/", images.image_import_folder, name="image_import_folder"),
+    path("images/<int:pk>/", images.image_detail, name="image_detail"),
+    path("images/<int:pk>/place/", images.image_place, name="image_place"),
+    path("images/<int:pk>/facts/", images.image_facts, name="image_facts"),
+]
+
+_items: list[URLPattern | URLResolver] = [
+    path("review/", reviews.review_queue, name="review_queue"),
+    path("review/<str:key>/", reviews.item_review, name="item_review"),
+    path("review/<str:key>/decide/", reviews.item_decide, name="item_decide"),
+    path("review/<str:key>/submit/", reviews.item_submit, name="item_submit"),
+    path("review/<str:key>/reopen/", reviews.item_reopen, name="item_reopen"),
+    path("review/<str:key>/edit/", items.item_edit, name="item_edit"),
+    path("review/<str:key>/compute/", items.item_compute, name="item_compute"),
+    path("review/<str:key>/check/", items.item_check, name="item_check"),
+    path("review/<str:key>/move/", items.item_move, name="item_move"),
+    path("review/<str:key>/history/", items.item_history, name="item_history"),
+    path("review/<str:key>/drafts/", drafts.draft_request, name="draft_request"),
+    path("review/<str:key>/drafts/panel/", drafts.draft_panel, name="draft_panel"),
+    path("review/<str:key>/drafts/<int:pk>/apply/", drafts.draft_apply, name="draft_apply"),
+]
+
+_datasets: list[URLPattern | URLResolver] = [
+    path("datasets/", datasets.dataset_list, name="dataset_list"),
+    path("datasets/freeze/", datasets.dataset_freeze, name="dataset_freeze"),
+    path("datasets/<int:pk>/", datasets.dataset_detail, name="dataset_detail"),
+    path("datasets/<int:pk>/attach/", datasets.dataset_attach, name="dataset_attach"),
+    path("datasets/<int:pk>/items/<int:item>/", datasets.dataset_item, name="dataset_item"),
+]
+
+urlpatterns: list[URLPattern | URLResolver] = [*_people, *_images, *_items, *_datasets, *_labels]
