@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 from urllib.parse import urlencode
 
@@ -72,7 +73,10 @@ def cell_grid(counts: Iterable[CellCount], *, href: Callable[[Cell], str] | None
     rows = [
         {
             "label": category.label,
-            "cells": [entry((complexity, category.value, kind)) for complexity in Complexity.values for kind in PremiseClass.values],
+            "cells": [
+                entry((complexity, category.value, kind))
+                for complexity, kind in product(Complexity.values, PremiseClass.values)
+            ],
         }
         for category in Category
     ]

@@ -26,7 +26,7 @@ class SeveralFilesField(forms.FileField):
 class UploadForm(forms.Form):
     """Photographs and, if there is one, the table of their sources."""
 
-    files = SeveralFilesField(
+    photographs = SeveralFilesField(
         label="Photographs",
         widget=SeveralFilesInput(attrs={"accept": "image/*", "class": "drop-input"}),
         help_text="Drop files here or choose them: JPEG, PNG, WebP, TIFF, BMP, GIF or AVIF.",

@@ -169,14 +169,11 @@ def parsed(text: str, job: Job) -> dict[str, Any]:
     """The proposal as plain values. Raises ParseError."""
     if job.kind == DraftKind.QUESTIONS:
         questions = wire.parse_questions(text, job.ids)
-        payload = {"target_description": questions.target_description, "questions": questions.questions}
+        key, description, texts = "target_description", questions.target_description, questions.questions
     else:
         premise = wire.parse_premise(text, job.ids)
-        payload = {
-            "modified_target_description": premise.modified_target_description,
-            "questions": premise.questions,
-        }
-    written = json.dumps(payload, ensure_ascii=False)
-    if any(escape(part) != part for part in (*payload["questions"].values(), written)):
+        key, description = "modified_target_description", premise.modified_target_description
+        texts = premise.questions
+    if any(escape(part) != part for part in (description, *texts.values())):
         raise ParseError("The reply holds control characters that no question has.")
-    return payload
+    return {key: description, "questions": texts}

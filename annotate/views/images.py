@@ -49,9 +49,8 @@ def image_import(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             table = _table(form.cleaned_data["table"])
-            fates = list(
-                images.import_many(given=_uploaded(form.cleaned_data["files"]), table=table, by=person_of(request))
-            )
+            given = _uploaded(form.cleaned_data["photographs"])
+            fates = list(images.import_many(given=given, table=table, by=person_of(request)))
         except FpcoError as error:
             form.add_error("table", error.message)
         else:
@@ -155,19 +154,21 @@ def _found(place: str, q: str) -> QuerySet[Image]:
         Prefetch("items", Item.objects.filter(parent=None), to_attr="placed_items")
     )
     if place in {"placed", "unplaced"}:
-        rows = rows.filter(pk__in=Item.objects.filter(parent=None).values("image")) if place == "placed" else (
-            rows.exclude(pk__in=Item.objects.filter(parent=None).values("image"))
+        rows = (
+            rows.filter(pk__in=Item.objects.filter(parent=None).values("image"))
+            if place == "placed"
+            else (rows.exclude(pk__in=Item.objects.filter(parent=None).values("image")))
         )
     if q:
         rows = rows.filter(Q(name__icontains=q) | Q(target__icontains=q) | Q(sha256__startswith=q.lower()))
     return rows
 
 
-def _uploaded(files: list[UploadedFile]) -> list[images.Given]:
+def _uploaded(files: "list[UploadedFile[bytes]]") -> list[images.Given]:
     return [images.Given(str(file.name), int(file.size or 0), file.read) for file in files]
 
 
-def _table(file: UploadedFile | None) -> image_csv.Table | None:
+def _table(file: "UploadedFile[bytes] | None") -> image_csv.Table | None:
     return image_csv.parse(file.read(), name=str(file.name)) if file else None
 
 

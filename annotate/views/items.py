@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import drafting, selectors, sheets
+from annotate import drafting, history, selectors, sheets
 from annotate.axes import Category, Complexity, PremiseClass
 from annotate.forms.images import PlaceForm
 from annotate.forms.items import ReasonForm, TextsForm
@@ -64,7 +64,7 @@ def item_history(request: HttpRequest, key: str) -> HttpResponse:
     item = get_object_or_404(Item.objects.select_related("image"), key=key)
     context = {
         "item": item,
-        "revisions": item.revisions.select_related("by").order_by("-version"),
+        "entries": history.entries(item.revisions.select_related("by").order_by("version")),
         "reviews": item.reviews.select_related("reviewer").order_by("-id"),
     }
     return render(request, "annotate/item_history.html", context)

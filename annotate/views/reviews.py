@@ -1,5 +1,7 @@
 """The review queue, and one decision a screen."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -100,11 +102,12 @@ def item_reopen(request: HttpRequest, key: str) -> HttpResponse:
     return redirect("item_edit", key)
 
 
-def _reason(request: HttpRequest) -> dict[str, object]:
+def _reason(request: HttpRequest) -> dict[str, Any]:
     form = ReasonForm(request.POST)
     if not form.is_valid() or form.cleaned_data["version"] is None:
         raise Invalid("Say which version you mean: open the item again.")
-    return form.cleaned_data
+    given: dict[str, Any] = form.cleaned_data
+    return given
 
 
 def _page(
