@@ -17,6 +17,9 @@ _NAMES = {
 }
 
 
+_CODES = {"state", "complexity", "category", "premise_class"}
+
+
 def entries(revisions: Iterable[Revision]) -> list[dict[str, Any]]:
     """Each revision, the newest first, with what it changed; the first one states everything it has."""
     found = []
@@ -34,7 +37,10 @@ def entries(revisions: Iterable[Revision]) -> list[dict[str, Any]]:
 
 
 def _flat(snapshot: dict[str, Any]) -> dict[str, str]:
-    texts = {words: str(snapshot[name]) for name, words in _NAMES.items()}
+    texts = {
+        words: str(snapshot[name]).replace("_", " ") if name in _CODES else str(snapshot[name])
+        for name, words in _NAMES.items()
+    }
     for turn in snapshot["turns"]:
         texts[f"Question {turn['turn']}"] = turn["content"]
         texts[f"Modified {turn['turn']}"] = turn["modified"]

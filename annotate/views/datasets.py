@@ -28,7 +28,7 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @author_required
 def dataset_freeze(request: HttpRequest) -> HttpResponse:
-    form = FreezeForm(request.POST or None)
+    form = FreezeForm(request.POST) if request.method == "POST" else FreezeForm()
     if request.method == "POST" and form.is_valid():
         try:
             dataset = datasets.freeze(**form.cleaned_data, by=person_of(request))

@@ -59,3 +59,21 @@ def test_a_version_is_reviewed_once_by_a_person(ben: User) -> None:
     with pytest.raises(Conflict, match="reviewed this version already"):
         reviews.decide(item=item, version=1, verdict="approved", by=ben, checks=ALL)
     assert Item.objects.get().state == "in_review"
+
+
+def test_an_error_of_the_rules_keeps_an_item_from_approval(ben: User) -> None:
+    item = factories.item()
+    item.turns.filter(number=2).update(content="What is it doing?")
+    with pytest.raises(Invalid, match=r"An error keeps this item from approval \(turn 2\)"):
+        reviews.decide(item=item, version=1, verdict="approved", by=ben, checks=ALL)
+
+
+def test_each_warning_is_ticked_before_approval_and_kept(ben: User) -> None:
+    item = factories.item()
+    item.turns.filter(number=2).update(content="Look at the striped cat on the chair")
+    tickets = [name for name, _ in reviews.sheet_of(item).tickets]
+    assert tickets
+    with pytest.raises(Invalid, match=f"Tick {len(tickets)} warning"):
+        reviews.decide(item=item, version=1, verdict="approved", by=ben, checks=ALL, accepted=[])
+    review = reviews.decide(item=item, version=1, verdict="approved", by=ben, checks=ALL, accepted=tickets)
+    assert review.accepted == tickets
