@@ -8,11 +8,17 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import exception_handler
 
+from annotate.api.datasets import DatasetViewSet
+from annotate.api.images import ImageViewSet
+from annotate.api.items import ItemViewSet
 from annotate.api.labels import LabelSetViewSet, LabelTaskViewSet
 from benchmark.api.agreement import ValidationSetViewSet
 from fpco_site.errors import FpcoError
 
 router = SimpleRouter(use_regex_path=False)
+router.register("images", ImageViewSet, basename="api_image")
+router.register("items", ItemViewSet, basename="api_item")
+router.register("datasets", DatasetViewSet, basename="api_dataset")
 router.register("label-sets", LabelSetViewSet, basename="api_label_set")
 router.register("label-tasks", LabelTaskViewSet, basename="api_label_task")
 router.register("validation-sets", ValidationSetViewSet, basename="api_validation_set")
