@@ -1,6 +1,7 @@
 """The demo's people, its password, and its data folder: made on the first start, removed on request."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
@@ -8,6 +9,7 @@ from django.db import connection, transaction
 
 from annotate.models import User
 from annotate.models.people import Role
+from annotate.services import people
 from fpco_site import env
 from fpco_site.errors import Conflict
 
@@ -30,36 +32,30 @@ def is_loaded() -> bool:
     return _state() == LOADED
 
 
-def load() -> None:
+def is_unfinished() -> bool:
+    """Whether a load was stopped half-way; the next one goes on from there."""
+    return _state() == LOADING
+
+
+def load(*, progress: Callable[[str], None] = lambda _: None) -> None:
     """Make the people and load the demo study; a database with anybody else's work is refused."""
     from benchmark.services import demo
 
     if not _state() and User.objects.exists():
         raise Conflict("This database already holds a study: give the demo a folder of its own with FPCO_DATA_DIR.")
     _mark().write_text(LOADING)
-    demo.load(by=_people()["ada"])
+    demo.load(people=_people(), progress=progress)
     _mark().write_text(LOADED)
-
-
-def remove_unfinished() -> bool:
-    """Clear away what a load left that was stopped half-way; returns whether there was such."""
-    if _state() != LOADING:
-        return False
-    remove()
-    return True
 
 
 @transaction.atomic
 def _people() -> dict[str, User]:
     """Every demo person, with the demo's password where the person is new."""
-    found = {}
-    for name, role, _ in PEOPLE:
-        person, created = User.objects.get_or_create(username=name, defaults={"role": role})
-        if created:
-            person.set_password(password())
-            person.save(update_fields=["password"])
-        found[name] = person
-    return found
+    known = {person.username: person for person in User.objects.all()}
+    return {
+        name: known.get(name) or people.create(username=name, role=role, password=password())[0]
+        for name, role, _ in PEOPLE
+    }
 
 
 def remove() -> None:

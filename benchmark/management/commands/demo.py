@@ -80,16 +80,15 @@ class Command(BaseCommand):
 
     def prepare(self) -> None:
         """Bring database, static files and the demo study up to date."""
-        if demo_house.remove_unfinished():
-            self.stdout.write("The last load was stopped half-way: beginning anew.")
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             self.stdout.write("Preparing the database ...")
             call_command("migrate", interactive=False, verbosity=0)
         static_files.collect_if_changed()
         if not demo_house.is_loaded():
-            self.stdout.write("Loading the demo study (once; about a minute) ...")
-            demo_house.load()
+            how = "the last load was stopped half-way: going on" if demo_house.is_unfinished() else "once"
+            self.stdout.write(f"Loading the demo study ({how}) ...")
+            demo_house.load(progress=lambda step: self.stdout.write(f"  {step}"))
         connection.close()
 
     def greet(self, address: str, *, seconds: float) -> None:
