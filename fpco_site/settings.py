@@ -146,6 +146,7 @@ SPECTACULAR_SETTINGS = {
 # Celery carries hints only; all state is in the database (see DECISIONS.md).
 BROKER_SOCKET = broker.socket_path(DATA_DIR)
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or f"redis+socket://{BROKER_SOCKET}"
+TASKS_APP = "fpco_site.celery.app"
 BROKER_IS_EMBEDDED = not env.text("CELERY_BROKER_URL")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

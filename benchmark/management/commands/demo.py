@@ -1,6 +1,7 @@
 """Starts the demo: the study in small, on this machine alone."""
 
 import fcntl
+import logging
 import os
 import sys
 import time
@@ -57,9 +58,9 @@ class Command(BaseCommand):
         grace = settings.ENGINE["grace"] + 5
         house = supervisor.Supervisor(logs=settings.DATA_DIR / "log", env=environment(address), grace=grace)
         try:
-            self.prepare()
             if settings.BROKER_IS_EMBEDDED:
                 house.adopt("broker", broker.ensure(settings.BROKER_SOCKET))
+            self.prepare()
             house.start("web server", supervisor.web_command(port))
             house.start("worker", supervisor.worker_command())
             house.wait_for(address)
@@ -88,6 +89,7 @@ class Command(BaseCommand):
         if not demo_house.is_loaded():
             how = "the last load was stopped half-way: going on" if demo_house.is_unfinished() else "once"
             self.stdout.write(f"Loading the demo study ({how}) ...")
+            logging.getLogger("fpco_site.llm.engine").setLevel(logging.WARNING)
             demo_house.load(progress=lambda step: self.stdout.write(f"  {step}"))
         connection.close()
 

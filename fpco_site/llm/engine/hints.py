@@ -2,17 +2,17 @@
 
 import logging
 import threading
+from collections import defaultdict
 from functools import partial
 
-from celery import current_app
+from django.conf import settings
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 log = logging.getLogger(__name__)
 LONGEST = 0.5  # seconds that a caller waits for the broker
-_sending = threading.Lock()
-
-
 PUMP = "fpco_site.llm.pump"
+_sending: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 def hint(task: str = PUMP) -> None:
@@ -24,7 +24,7 @@ def hint(task: str = PUMP) -> None:
 
 
 def _send_briefly(task: str) -> None:
-    if not _sending.acquire(blocking=False):
+    if not _sending[task].acquire(blocking=False):
         return  # another hint is on its way, or stuck; one is enough
     thread = threading.Thread(target=_send, args=(task,), name="hint", daemon=True)
     thread.start()
@@ -33,8 +33,10 @@ def _send_briefly(task: str) -> None:
 
 def _send(task: str) -> None:
     try:
-        current_app.send_task(task, retry=False, ignore_result=True, expires=60)
+        # Named in the settings: a web server that never loaded the app would send to nobody's broker.
+        app = import_string(settings.TASKS_APP)
+        app.send_task(task, retry=False, ignore_result=True, expires=60)
     except Exception as error:
         log.info("No hint could be sent to the workers: %s", error)
     finally:
-        _sending.release()
+        _sending[task].release()
