@@ -23,7 +23,7 @@ from annotate.services.items import Question, Texts
 from benchmark.models import DetectionJob, Detector, EvaluatedModel, Run
 from benchmark.models.detectors import JobState
 from benchmark.models.runs import RunState
-from benchmark.services import demo_labels, detectors, models, runs, validation
+from benchmark.services import demo_labels, detectors, models, patterns, runs, validation
 from fpco_site.errors import Conflict
 from fpco_site.llm.engine import pump
 
@@ -67,6 +67,7 @@ def load(*, people: dict[str, User], progress: Callable[[str], None] = lambda _:
     models.load_catalogue(text=(settings.BASE_DIR / "models.toml").read_text(encoding="utf-8"), by=ada)
     progress("Running the scripted models and the rules detectors ...")
     _ask(dataset, by=ada)
+    patterns.refresh(runs=list(Run.objects.filter(dataset=dataset)))
     progress("Opening the label sets ...")
     annotators = [people["lea"], people["lou"]]
     _pilot(dataset, annotators, by=ada)
