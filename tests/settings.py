@@ -12,6 +12,7 @@ from pathlib import Path
 
 DATA = Path(tempfile.mkdtemp(prefix="fpco-test-"))
 atexit.register(shutil.rmtree, DATA, ignore_errors=True)
+(DATA / "static").mkdir()  # WhiteNoise warns of a missing folder
 _xdist = os.environ.get("PYTEST_XDIST_WORKER", "")
 
 # Set before the real settings are read, so that nobody's `.env` decides what a test meets.
