@@ -1,0 +1,31 @@
+"""Load models and detectors from a catalogue file."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmark.services import models
+from fpco_site.errors import FpcoError
+
+
+class Command(BaseCommand):
+    help = "Create or update the models and detectors of a models.toml; all of them or, at an error, none."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE", help="for instance models.toml")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{path} can't be read ({error.strerror}).") from error
+        except UnicodeDecodeError as error:
+            raise CommandError(f"{path} is not UTF-8 text.") from error
+        try:
+            loaded = models.load_catalogue(text=text, by=None)
+        except FpcoError as error:
+            raise CommandError(f"{path}: {error.message}") from error
+        self.stdout.write(f"{path}: {loaded}.")
