@@ -3,8 +3,9 @@
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 
+from fpco_site.llm.engine import hints
 from fpco_site.llm.engine import pump as engine
 
 _stop = engine.Stop()
@@ -14,6 +15,12 @@ _stop = engine.Stop()
 def pump() -> None:
     """Work until nothing is left; at once where this process works already."""
     engine.run(stop=_stop)
+
+
+@worker_ready.connect
+def begin_at_once(**_: Any) -> None:
+    """What was left by a worker that died, or asked for while there was none, doesn't wait for the clock."""
+    hints.send()
 
 
 @worker_shutting_down.connect

@@ -20,10 +20,11 @@ def hint(task: str = PUMP) -> None:
 
     Never raises, and waits half a second at most: without a broker the work is still found.
     """
-    transaction.on_commit(partial(_send_briefly, task), robust=True)
+    transaction.on_commit(partial(send, task), robust=True)
 
 
-def _send_briefly(task: str) -> None:
+def send(task: str = PUMP) -> None:
+    """Send the message now, as `hint` does after a commit."""
     if not _sending[task].acquire(blocking=False):
         return  # another hint is on its way, or stuck; one is enough
     thread = threading.Thread(target=_send, args=(task,), name="hint", daemon=True)

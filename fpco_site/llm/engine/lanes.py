@@ -19,6 +19,7 @@ from fpco_site.llm.engine.advice import NOT_CONFIGURED
 from fpco_site.llm.engine.config import Config
 from fpco_site.llm.engine.work import Call, Claim, Work
 from fpco_site.llm.engine.writer import Writer
+from fpco_site.llm.providers import warm
 from fpco_site.llm.types import Endpoint, ErrorKind, Provider, ProviderError, Reply, Request
 
 log = logging.getLogger(__name__)
@@ -32,8 +33,10 @@ class Providers:
         self._make = make
         self._made: dict[str, Provider] = {}
 
-    def get(self, endpoint: Endpoint) -> Provider:
+    async def get(self, endpoint: Endpoint) -> Provider:
         key = json.dumps(asdict(endpoint), sort_keys=True, default=str)
+        if key not in self._made:
+            await asyncio.to_thread(warm, endpoint.provider)
         if key not in self._made:
             self._made[key] = self._make(endpoint)
         return self._made[key]
@@ -88,7 +91,7 @@ class Lane:
         """One call, recorded; returns the claim to go on with."""
         try:
             request = self._work.request(claim)
-            provider = self._house.providers.get(claim.endpoint)
+            provider = await self._house.providers.get(claim.endpoint)
         except Exception as error:
             return await self._record(_call(claim, error=_permanent(error)))
         key = claim.endpoint.gate

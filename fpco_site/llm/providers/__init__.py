@@ -54,6 +54,12 @@ def make(endpoint: Endpoint) -> Provider:
     return cast(Provider, getattr(module, kind.class_name)(endpoint, key))
 
 
+def warm(name: str) -> None:
+    """Import a provider's SDK, which takes seconds; for a thread beside the event loop that will use it."""
+    if name in _KINDS:
+        import_module(f"{__name__}.{_KINDS[name].module}")
+
+
 def check(endpoint: Endpoint) -> None:
     """Refuse what `make` would refuse about the provider's name and its key, without importing an SDK."""
     _key(endpoint, _kind(endpoint.provider))

@@ -1,0 +1,149 @@
+"""A worker that is killed loses nothing and doubles nothing: real processes, broker, database and provider."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from annotate.models import User
+from benchmark.models import Attempt, Dialogue, Response, Run
+from benchmark.services import runs
+from fpco_site import processes, supervisor
+from fpco_site.llm.models import Worker
+from tests import factories, services
+from tests.stubs import StubServer
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.timeout(600)]
+KILLS = int(os.environ.get("FPCO_KILLS", "5"))
+ITEMS, TURNS = 12, 10
+
+
+class Celery:
+    """The worker as `make demo` starts it, with short intervals, on the test's database."""
+
+    def __init__(self, broker: str, folder: Path) -> None:
+        self._env = {
+            "DJANGO_SETTINGS_MODULE": "fpco_site.settings",
+            "DATABASE_URL": database_url(),
+            "CELERY_BROKER_URL": broker,
+            "FPCO_DATA_DIR": str(settings.DATA_DIR),
+            "STUB_KEY": "key-of-the-stub",
+            "FPCO_ENGINE_BEAT": "0.2",
+            "FPCO_ENGINE_STALE": "1.5",
+        }
+        self._folder = folder
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        number = len(self._started)
+        with open(self._folder / f"worker-{number}.log", "wb") as log:
+            self._started.append(processes.start(supervisor.worker_command(), env=self._env, log=log.fileno()))
+
+    def kill(self) -> None:
+        self._started[-1].send_signal(signal.SIGKILL)
+        self._started[-1].wait()
+
+    def terminate(self) -> int:
+        self._started[-1].send_signal(signal.SIGTERM)
+        return self._started[-1].wait(60)
+
+    def end(self) -> None:
+        processes.stop(*self._started, grace=10)
+
+    def logs(self) -> str:
+        paths = sorted(self._folder.glob("worker-*.log"))
+        return "\n".join(f"== {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in paths)
+
+
+def database_url() -> str:
+    """The test's own database, as a worker is told of it."""
+    name = connection.settings_dict["NAME"]
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{name}"
+    address, _, query = os.environ["DATABASE_URL"].partition("?")
+    return f"{address.rsplit('/', 1)[0]}/{name}?{query}"
+
+
+def until(true: Callable[[], bool], celery: Celery, *, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            pytest.fail(f"It did not come about.\n{celery.logs()}")
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def celery(tmp_path: Path) -> Iterator[Celery]:
+    with ExitStack() as stack:
+        broker = stack.enter_context(services.valkey(stack.enter_context(services.temporary_folder())))
+        worker = Celery(broker, tmp_path)
+        stack.callback(worker.end)
+        yield worker
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer(latency=0.1, keep=False, plain=True) as server:
+        yield server
+
+
+@pytest.fixture
+def started(ada: User, stub: StubServer, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("STUB_KEY", "key-of-the-stub")
+    endpoint: dict[str, Any] = {"base_url": stub.url("openai_compatible"), "api_key_env": "STUB_KEY"}
+    model = factories.model(provider="openai_compatible", model_id="stub", concurrency=6, **endpoint)
+    run = runs.create(model=model, dataset=factories.dataset(items=ITEMS), by=ada)
+    return runs.start(run=run, by=ada)
+
+
+def test_killed_again_and_again_it_asks_nothing_twice_but_what_was_in_flight(
+    started: Run, stub: StubServer, celery: Celery
+) -> None:
+    planned = ITEMS * TURNS
+    draw = random.Random()
+    held: list[int] = []
+    for kill in range(KILLS):
+        goal = int(planned * (kill + draw.uniform(0.3, 0.9)) / (KILLS + 1))
+        celery.start()
+        until(lambda goal=goal: Response.objects.count() >= goal, celery)  # type: ignore[misc]
+        time.sleep(draw.uniform(0, 0.1))
+        celery.kill()
+        held.append(Dialogue.objects.filter(state="running").count())
+    celery.start()
+    until(lambda: Run.objects.get().state == "complete", celery)
+    assert celery.terminate() == 0
+
+    assert set(started.dialogues.values_list("state", flat=True)) == {"complete"}
+    answers = list(Response.objects.order_by("dialogue", "turn").values_list("dialogue", "turn"))
+    dialogues = started.dialogues.order_by("pk").values_list("pk", flat=True)
+    assert answers == [(dialogue, turn) for dialogue in dialogues for turn in range(1, TURNS + 1)]
+    assert Attempt.objects.filter(outcome="answered").count() == planned
+
+    asked_again = stub.counts.requests - planned
+    assert asked_again == stub.counts.repeated
+    assert all(count <= started.concurrency for count in held)
+    assert asked_again <= sum(held), "A dialogue has one call in flight; only those may be asked again."
+    assert max(stub.counts.bodies.values()) <= 1 + KILLS
+    assert not Dialogue.objects.filter(lease_token__isnull=False).exists()
+
+
+def test_sigterm_lets_calls_finish_and_gives_everything_back(started: Run, stub: StubServer, celery: Celery) -> None:
+    celery.start()
+    until(lambda: Response.objects.count() >= 15, celery)
+    assert celery.terminate() == 0
+    assert stub.counts.requests == Response.objects.count() == Attempt.objects.count() < ITEMS * TURNS
+    assert not Dialogue.objects.filter(lease_token__isnull=False).exists()
+    assert not Dialogue.objects.filter(state="running").exists()
+    assert not Worker.objects.filter(stopped_at__isnull=True).exists()
+    celery.start()
+    until(lambda: Run.objects.get().state == "complete", celery)
+    assert stub.counts.repeated == 0
