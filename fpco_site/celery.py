@@ -8,6 +8,8 @@ from celery import Celery, signals
 from fpco_site import broker, processes
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fpco_site.settings")
+# Django's checks load every page; a worker shows none, and would start seconds later.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("fpco_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
