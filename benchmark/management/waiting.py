@@ -1,5 +1,6 @@
 """What commands that wait share: a progress bar, and an engine of their own where no worker lives."""
 
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -117,8 +118,11 @@ class Bar:
 def wait(title: str, look: Callable[[], Standing]) -> Standing:
     """Show progress until `look` says that it is over; works here where no worker does.
 
-    Ctrl-C ends the wait and our own engine cleanly: calls in flight finish, and the work can go on later.
+    Ctrl-C and SIGTERM end the wait and our own engine cleanly, as KeyboardInterrupt: calls in flight
+    finish, and the work can go on later.
     """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     with helper() as tend, Bar(title) as bar:
         while True:
             standing = look()

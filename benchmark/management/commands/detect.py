@@ -18,7 +18,7 @@ from fpco_site.errors import FpcoError
 
 class Command(BaseCommand):
     help = (
-        "Have a detector label every dialogue of a dataset's runs; labels that exist stay, failed ones are asked again. "
+        "Have a detector label every dialogue of a dataset's runs; labels that exist stay, what failed is asked again. "
         "With --wait: show progress and exit 0 only when every answer has its label."
     )
 
