@@ -38,9 +38,9 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Iterable[tup
                 for row in rows:
                     copy.write_row(row)
             return
-        marks = ", ".join(["%s"] * len(columns))
-        # Django's stub wants a sequence; its SQLite cursor takes any iterable, and a list would fill the memory.
-        cursor.executemany(f'INSERT INTO "{table}" ({listed}) VALUES ({marks})', rows)  # type: ignore[arg-type]
+        marks = ", ".join("?" * len(columns))
+        # The driver's own method: Django's wrapper would keep all rows in memory to look at the first.
+        connection.connection.executemany(f'INSERT INTO "{table}" ({listed}) VALUES ({marks})', rows)
 
 
 def moment(value: datetime) -> Any:
