@@ -2,9 +2,55 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from benchmark.views import agreement, releases, results, validation
+from benchmark.views import (
+    agreement,
+    detectors,
+    dialogues,
+    models,
+    overview,
+    releases,
+    results,
+    runs,
+    validation,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    # overview
+    path("overview/", overview.page, name="overview"),
+    # models
+    path("models/", models.model_list, name="model_list"),
+    path("models/new/", models.model_new, name="model_new"),
+    path("models/load/", models.model_load, name="model_load"),
+    path("models/<int:pk>/", models.model_detail, name="model_detail"),
+    path("models/<int:pk>/edit/", models.model_edit, name="model_edit"),
+    # detectors
+    path("detectors/", detectors.detector_list, name="detector_list"),
+    path("detectors/new/", detectors.detector_new, name="detector_new"),
+    path("detectors/<int:pk>/", detectors.detector_detail, name="detector_detail"),
+    path("detectors/<int:pk>/live/", detectors.detector_live, name="detector_live"),
+    path("detectors/<int:pk>/version/", detectors.detector_version, name="detector_version"),
+    path("detectors/<int:pk>/request/", detectors.detector_request, name="detector_request"),
+    # runs
+    path("runs/", runs.run_list, name="run_list"),
+    path("runs/new/", runs.run_new, name="run_new"),
+    path("runs/new/estimate/", runs.run_estimate, name="run_estimate"),
+    path("runs/<int:pk>/", runs.run_detail, name="run_detail"),
+    path("runs/<int:pk>/live/", runs.run_live, name="run_live"),
+    path("runs/<int:pk>/start/", runs.run_start, name="run_start"),
+    path("runs/<int:pk>/pause/", runs.run_pause, name="run_pause"),
+    path("runs/<int:pk>/resume/", runs.run_resume, name="run_resume"),
+    path("runs/<int:pk>/stop/", runs.run_stop, name="run_stop"),
+    path("runs/<int:pk>/retry/", runs.run_retry, name="run_retry"),
+    path("runs/<int:pk>/errors/", dialogues.run_errors, name="run_errors"),
+    path("detection-jobs/<int:pk>/pause/", detectors.job_pause, name="job_pause"),
+    path("detection-jobs/<int:pk>/resume/", detectors.job_resume, name="job_resume"),
+    path("detection-jobs/<int:pk>/retry/", detectors.job_retry, name="job_retry"),
+    path("datasets/<int:pk>/runs/", detectors.dataset_runs, name="dataset_runs"),
+    path("datasets/<int:pk>/detect/", detectors.dataset_detect, name="dataset_detect"),
+    # dialogues
+    path("dialogues/<int:pk>/", dialogues.dialogue_detail, name="dialogue_detail"),
+    path("dialogues/<int:pk>/raw/<int:turn>/", dialogues.response_raw, name="response_raw"),
+    path("attempts/<int:pk>/raw/", dialogues.attempt_raw, name="attempt_raw"),
     # results
     path("results/", results.page, name="results"),
     path("results/<int:pk>/tables/<str:measure>.csv", results.table_csv, name="results_table"),

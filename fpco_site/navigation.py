@@ -35,7 +35,7 @@ SECTIONS = (
     Section("review_queue", "Review", "review", _authors),
     Section("dataset_list", "Datasets", "dataset", _readers),
     Section("model_list", "Models", "model", _readers),
-    Section("run_list", "Runs", "run", _authors),
+    Section("run_list", "Runs", "run", _readers),
     Section("label_home", "Label", "label", frozenset({AUTHOR, ANNOTATOR})),
     Section("agreement", "Agreement", "agreement", _readers),
     Section("results", "Results", "results", _readers),

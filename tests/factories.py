@@ -184,6 +184,16 @@ def run(**more: Any) -> Run:
     return row
 
 
+def answers(dialogue: Dialogue, turns: int, *, state: str = "complete") -> Dialogue:
+    """The dialogue with its first turns answered, in that state."""
+    Response.objects.bulk_create(
+        Response(dialogue=dialogue, turn=turn, text=f"Answer {turn}, word for word.") for turn in range(1, turns + 1)
+    )
+    dialogue.state = state
+    dialogue.save(update_fields=["state"])
+    return dialogue
+
+
 def detector(slug: str = "", **more: Any) -> Detector:
     slug = slug or f"rules-{next(_numbers)}"
     values: dict[str, Any] = {"name": slug, "provider": "rules", "model_id": "rules-strict", "simulated": True}

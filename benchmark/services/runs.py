@@ -1,5 +1,6 @@
 """Runs: made, started, paused, resumed, stopped, retried. The engine does the asking."""
 
+from collections import Counter
 from collections.abc import Collection
 from decimal import Decimal
 from importlib.metadata import PackageNotFoundError, version
@@ -167,6 +168,11 @@ def retry(*, run: Run, outcomes: Collection[str], by: User | None) -> int:
     detectors.take_up(run=run, dialogues=chosen)
     engine.hint()
     return len(chosen)
+
+
+def retriable(*, run: Run) -> dict[str, int]:
+    """How many dialogues a retry would take up, for each outcome that there is."""
+    return dict(Counter(_stuck(run).values()))
 
 
 def pause_by_engine(*, run: int, reason: str) -> None:

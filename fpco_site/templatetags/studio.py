@@ -47,6 +47,7 @@ STATES = {
     "ready": ("good", "check"),
     "active": ("good", "check"),
     "inactive": ("idle", "ban"),
+    "key_missing": ("warn", "key"),
     "correction": ("info", "check"),
     "cooperation": ("idle", "arrow-right"),
 }

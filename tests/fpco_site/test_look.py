@@ -97,7 +97,7 @@ def test_an_annotator_sees_labelling_alone() -> None:
 
 @every_section
 def test_a_reader_sees_what_can_be_read() -> None:
-    assert seen("reader") == ["Overview", "Datasets", "Models", "Agreement", "Results", "Releases"]
+    assert seen("reader") == ["Overview", "Datasets", "Models", "Runs", "Agreement", "Results", "Releases"]
 
 
 @every_section

@@ -1,0 +1,115 @@
+"""Models and detectors as their pages show them: what can be used, what is missing, what is simulated. Reads only."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, QuerySet
+
+from benchmark.models import Detector, EvaluatedModel, Run
+from fpco_site import env
+from fpco_site.llm import providers
+from fpco_site.llm.models import EndpointFields
+
+
+def shipped() -> str:
+    """The catalogue that ships: the study's models and detectors (paper, "Running models")."""
+    return (env.BASE_DIR / "models.toml").read_text(encoding="utf-8")
+
+
+def is_simulated(provider: str) -> bool:
+    """Whether a provider makes its answers up offline; one that isn't installed here doesn't."""
+    return provider in providers.names() and providers.is_simulated(provider)
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """A model with what its row needs to know; `key_name` is the variable's name, never its value."""
+
+    model: EvaluatedModel
+    simulated: bool
+    key_name: str
+    key_present: bool
+    runs: int
+
+    @property
+    def state(self) -> str:
+        """imported, waiting, inactive, key_missing or active: the first that holds."""
+        return _state(self.model, waiting=self.model.waiting, key_present=self.key_present)
+
+    @property
+    def usable(self) -> bool:
+        return self.state == "active"
+
+    @property
+    def prices(self) -> list[str]:
+        return _prices(self.model)
+
+
+def _prices(row: EndpointFields) -> list[str]:
+    """Prices of input, cached input and output as people write them; empty where none is known."""
+    known = (row.price_input, row.price_cached_input, row.price_output)
+    if all(price is None for price in known):
+        return []
+    return ["–" if price is None else f"{price:.6f}".rstrip("0").rstrip(".") for price in known]
+
+
+def _state(row: EvaluatedModel | Detector, *, waiting: bool, key_present: bool) -> str:
+    if row.imported:
+        return "imported"
+    if waiting:
+        return "waiting"
+    if not row.active:
+        return "inactive"
+    return "active" if key_present else "key_missing"
+
+
+def model_entries(rows: Iterable[EvaluatedModel]) -> list[ModelEntry]:
+    """Entries of these models, in their order."""
+    models = list(rows)
+    counts = dict(Run.objects.filter(model__in=models).order_by().values_list("model").annotate(n=Count("pk")))
+    return [_model_entry(model, counts.get(model.pk, 0)) for model in models]
+
+
+def _model_entry(model: EvaluatedModel, runs: int) -> ModelEntry:
+    name, present = _key(model)
+    return ModelEntry(model, is_simulated(model.provider), name, present, runs)
+
+
+def _key(row: EndpointFields) -> tuple[str, bool]:
+    """The variable that holds an endpoint's key, and whether it is set; ("", True) where none is needed."""
+    known = row.provider in providers.names()
+    variable = row.api_key_env or (providers.usual_key(row.provider) if known else "")
+    if not variable or is_simulated(row.provider):
+        return "", True
+    return variable, bool(env.text(variable))
+
+
+@dataclass(frozen=True)
+class DetectorEntry:
+    """One version of a detector with what its row needs to know."""
+
+    detector: Detector
+    key_name: str
+    key_present: bool
+    jobs: int
+
+    @property
+    def state(self) -> str:
+        return _state(self.detector, waiting=False, key_present=self.key_present)
+
+    @property
+    def usable(self) -> bool:
+        return self.state == "active"
+
+    @property
+    def prices(self) -> list[str]:
+        return _prices(self.detector)
+
+
+def detector_entries(rows: QuerySet[Detector]) -> list[DetectorEntry]:
+    """Entries of these detector versions, in their order."""
+    found = []
+    for detector in rows.annotate(asked=Count("jobs")):
+        name, present = _key(detector)
+        found.append(DetectorEntry(detector, name, present, detector.asked))
+    return found

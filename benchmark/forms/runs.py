@@ -1,0 +1,88 @@
+"""Forms about runs."""
+
+from typing import Any
+
+from django import forms
+
+from annotate.models import Dataset
+from benchmark.catalogue import model_entries
+from benchmark.models import Detector, EvaluatedModel, Run
+from benchmark.progress import WORDS
+from benchmark.services.runs import RETRIABLE
+
+
+class RunForm(forms.Form):
+    """Which models run over which dataset."""
+
+    dataset = forms.ModelChoiceField(Dataset.objects.order_by("-id"), empty_label="Choose a dataset")
+    models = forms.ModelMultipleChoiceField(
+        EvaluatedModel.objects.filter(active=True, imported=False, waiting=False),
+        widget=forms.CheckboxSelectMultiple,
+        label="Models",
+        help_text="Each becomes a run of its own, with its settings as they are now.",
+    )
+    concurrency = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=1024,
+        label="Dialogues at once",
+        help_text="Empty: as many as each model's settings say.",
+    )
+    budget = forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        label="Budget in US dollars a run",
+        help_text="The run pauses when its known cost reaches this. It needs the model's prices.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["models"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)
+        entries = [entry for entry in model_entries(field.queryset or []) if entry.usable]
+        field.choices = [(entry.model.pk, _words(entry)) for entry in entries]
+
+    def chosen(self) -> tuple[Dataset | None, list[EvaluatedModel]]:
+        """The dataset and models as the form stands, valid or not."""
+        if not self.is_bound:
+            given = str(self.initial.get("dataset", ""))
+            return (Dataset.objects.filter(pk=int(given)).first() if given.isdigit() else None), []
+        self.is_valid()
+        return self.cleaned_data.get("dataset"), list(self.cleaned_data.get("models") or [])
+
+
+def _words(entry: Any) -> str:
+    family = f" · {entry.model.family}" if entry.model.family else ""
+    return f"{entry.model.name}{family}{' · simulated' if entry.simulated else ''}"
+
+
+class RetryForm(forms.Form):
+    """Which outcomes are asked again; `lost` counts the dialogues of each."""
+
+    outcomes = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple, label="Ask again where a dialogue ended at a turn that was"
+    )
+
+    def __init__(self, *args: Any, lost: dict[str, int], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["outcomes"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = [(outcome, f"{WORDS[outcome]}: {lost[outcome]}") for outcome in RETRIABLE if lost.get(outcome)]
+
+
+class AskOverForm(forms.Form):
+    """Over which dataset a detector is asked."""
+
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.filter(pk__in=Run.objects.values("dataset")).order_by("-id"), empty_label="Choose a dataset"
+    )
+
+
+class AskForm(forms.Form):
+    """Which detector is asked over a dataset."""
+
+    detector = forms.ModelChoiceField(
+        Detector.objects.filter(active=True, imported=False), empty_label="Choose a detector"
+    )

@@ -1,0 +1,252 @@
+"""How far runs and detections are, in counts: turns by outcome, calls, tokens, cost, coverage. Reads only.
+
+Everything here is an aggregate: no single answer, verdict or label can be read off it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from decimal import Decimal
+
+from django.db.models import Count, Max, OuterRef, Q, Subquery, Sum
+
+from annotate.models import Dataset
+from benchmark.models import Attempt, Detection, DetectionJob, Detector, DetectorLabel, Dialogue, Response, Run
+from benchmark.models.detectors import DetectionState, JobState
+from benchmark.models.responses import CallOutcome
+from benchmark.models.runs import DialogueState, RunState
+
+# A turn's outcome, in words and in the tone it is drawn in.
+TONES = {
+    "answered": "good",
+    "cut": "info",
+    "refused": "mark",
+    "blocked": "warn",
+    "empty": "warn",
+    "failed": "bad",
+    "not_asked": "idle",
+}
+WORDS = {
+    "answered": "answered",
+    "cut": "cut off",
+    "refused": "refused",
+    "blocked": "blocked",
+    "empty": "empty",
+    "failed": "failed",
+    "not_asked": "not asked",
+}
+WITHOUT_TEXT = (CallOutcome.BLOCKED, CallOutcome.EMPTY, CallOutcome.FAILED)
+MILLION = Decimal(1_000_000)
+
+
+@dataclass(frozen=True)
+class TurnCounts:
+    """Every planned turn in exactly one column (design section 4, outcomes)."""
+
+    answered: int = 0
+    cut: int = 0
+    refused: int = 0
+    blocked: int = 0
+    empty: int = 0
+    failed: int = 0
+    not_asked: int = 0
+
+    @property
+    def planned(self) -> int:
+        return sum(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def with_text(self) -> int:
+        """What a detector can label: answered, cut and refused."""
+        return self.answered + self.cut + self.refused
+
+    @property
+    def asked(self) -> int:
+        return self.planned - self.not_asked
+
+    @property
+    def columns(self) -> list[tuple[str, str, int]]:
+        """(outcome, words, count) in order."""
+        return [(name, WORDS[name], getattr(self, name)) for name in WORDS]
+
+    @property
+    def parts(self) -> list[tuple[str, int, str]]:
+        """As `{% stack %}` draws them."""
+        return [(words, count, TONES[name]) for name, words, count in self.columns]
+
+
+def turn_counts(run: Run) -> TurnCounts:
+    """The planned turns of a run by outcome.
+
+    A dialogue that stopped or failed has one turn without text, that of its latest attempt; the turns
+    after it are not asked, nor is a turn that is being asked or will be asked again.
+    """
+    text = Response.objects.filter(dialogue__run=run).aggregate(
+        n_refused=Count("pk", filter=Q(refusal=True)),
+        n_cut=Count("pk", filter=Q(refusal=False, cut=True)),
+        n_answered=Count("pk", filter=Q(refusal=False, cut=False)),
+    )
+    ends = lost_turns(run)
+    answers = {name.removeprefix("n_"): n for name, n in text.items()}
+    known = {**answers, **{outcome.value: ends.get(outcome, 0) for outcome in WITHOUT_TEXT}}
+    planned = run.dialogues.count() * run.dataset.turns
+    return TurnCounts(**known, not_asked=planned - sum(known.values()))
+
+
+def lost_turns(run: Run) -> dict[str, int]:
+    """Dialogues that ended at a turn without text, by the outcome of their latest attempt."""
+    latest = Attempt.objects.filter(dialogue=OuterRef("pk")).order_by("-turn", "-id").values("outcome")[:1]
+    over = run.dialogues.filter(state__in=(DialogueState.STOPPED, DialogueState.FAILED)).order_by()
+    rows = over.annotate(outcome=Subquery(latest)).values_list("outcome").annotate(n=Count("pk"))
+    return {outcome: n for outcome, n in rows if outcome in WITHOUT_TEXT}
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a run's calls used. Tokens are sums over the calls that reported them; `cost` is in US dollars.
+
+    `cost` is None where a price or a count is missing; then `reason` says which.
+    """
+
+    calls: int
+    counted: int
+    input: int
+    cached: int
+    output: int
+    reasoning: int
+    cost: Decimal | None
+    reason: str
+
+
+def spent(run: Run) -> Spent:
+    """Calls, tokens and cost of a run; of an imported one, what its responses say."""
+    rows = Response.objects.filter(dialogue__run=run) if run.imported else Attempt.objects.filter(dialogue__run=run)
+    found = rows.aggregate(
+        calls=Count("pk"),
+        counted=Count("output_tokens"),
+        input=Sum("input_tokens", default=0),
+        cached=Sum("cached_tokens", default=0),
+        output=Sum("output_tokens", default=0),
+        reasoning=Sum("reasoning_tokens", default=0),
+    )
+    cost, reason = _cost(run, found)
+    return Spent(**found, cost=cost, reason=reason)
+
+
+def _cost(run: Run, used: dict[str, int]) -> tuple[Decimal | None, str]:
+    model = run.model
+    if run.simulated:
+        return Decimal(0), ""
+    if not used["counted"]:
+        return None, "no tokens reported"
+    if model.price_input is None or model.price_output is None:
+        return None, "price unknown"
+    price_cached = model.price_input if model.price_cached_input is None else model.price_cached_input
+    fresh = (used["input"] - used["cached"]) * model.price_input
+    return (fresh + used["cached"] * price_cached + used["output"] * model.price_output) / MILLION, ""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Calls of a run that brought no text and are alike; `example` is the newest of them."""
+
+    outcome: str
+    error_class: str
+    status: int | None
+    calls: int
+    example: int
+
+
+def troubles(run: Run) -> list[Trouble]:
+    """A run's calls without text, grouped, the most frequent first."""
+    rows = Attempt.objects.filter(dialogue__run=run, outcome__in=WITHOUT_TEXT).order_by()
+    grouped = rows.values_list("outcome", "error_class", "status").annotate(calls=Count("pk"), example=Max("pk"))
+    return [Trouble(*row) for row in grouped.order_by("-calls", "outcome", "error_class", "status")]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """One detector's labels of a run: labelled + missing = answered + cut + refused."""
+
+    detector: Detector
+    job: DetectionJob
+    labelled: int
+    with_text: int
+    failed: int
+
+    @property
+    def missing(self) -> int:
+        return self.with_text - self.labelled
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether asking the detector again would bring labels that no open job brings by itself."""
+        ended = self.job.state in (JobState.COMPLETE, JobState.INCOMPLETE)
+        return bool(self.missing) and ended and self.detector.active and not self.detector.imported
+
+
+def coverage(run: Run, with_text: int) -> list[Coverage]:
+    """Coverage of a run by every detector that was asked over its dataset."""
+    jobs = list(DetectionJob.objects.filter(dataset=run.dataset_id).select_related("detector").order_by("id"))
+    if not jobs:
+        return []
+    labels = DetectorLabel.objects.filter(dialogue__run=run).order_by()
+    labelled = dict(labels.values_list("detector").annotate(n=Count("pk")))
+    lost = Detection.objects.filter(dialogue__run=run, state=DetectionState.FAILED).order_by()
+    failed = dict(lost.values_list("job").annotate(n=Count("pk")))
+    return [
+        Coverage(job.detector, job, labelled.get(job.detector_id, 0), with_text, failed.get(job.pk, 0)) for job in jobs
+    ]
+
+
+def is_live(run: Run) -> bool:
+    """Whether something still moves: the run itself, or a detector that works on its dialogues."""
+    if run.state in (RunState.RUNNING, RunState.PAUSED):
+        return True
+    waiting = Detection.objects.filter(dialogue__run=run, job__state=JobState.RUNNING)
+    return waiting.filter(state__in=(DetectionState.WAITING, DetectionState.RUNNING)).exists()
+
+
+@dataclass(frozen=True)
+class DialogueCounts:
+    """How many dialogues of a run, or detections of a job, are in which state."""
+
+    waiting: int = 0
+    running: int = 0
+    complete: int = 0
+    stopped: int = 0
+    failed: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.waiting + self.running + self.complete + self.stopped + self.failed
+
+    @property
+    def ended(self) -> int:
+        return self.complete + self.stopped + self.failed
+
+
+def dialogue_counts(runs: Iterable[Run]) -> dict[int, DialogueCounts]:
+    """Dialogues by state, for each run's id."""
+    keys = [run.pk for run in runs]
+    rows = Dialogue.objects.filter(run__in=keys).order_by().values_list("run", "state").annotate(n=Count("pk"))
+    return _by_state(keys, rows)
+
+
+def detection_counts(jobs: Iterable[DetectionJob]) -> dict[int, DialogueCounts]:
+    """Detections by state, for each job's id."""
+    keys = [job.pk for job in jobs]
+    rows = Detection.objects.filter(job__in=keys).order_by().values_list("job", "state").annotate(n=Count("pk"))
+    return _by_state(keys, rows)
+
+
+def _by_state(keys: list[int], rows: Iterable[tuple[int, str, int]]) -> dict[int, DialogueCounts]:
+    found: dict[int, dict[str, int]] = {key: {} for key in keys}
+    for key, state, n in rows:
+        found[key][state] = n
+    return {key: DialogueCounts(**states) for key, states in found.items()}
+
+
+def planned_calls(dataset: Dataset) -> tuple[int, int]:
+    """(dialogues, calls) of one run over a dataset where no call has to be repeated."""
+    dialogues = dataset.items.count()
+    return dialogues, dialogues * dataset.turns

@@ -1,0 +1,199 @@
+"""Runs: the list, one run with its live progress, and what an author does with it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from annotate.models import Dataset
+from annotate.permissions import author_required, person_of, reader_required
+from benchmark import progress
+from benchmark.forms.runs import RetryForm, RunForm
+from benchmark.models import Dialogue, EvaluatedModel, Run
+from benchmark.models.runs import DialogueState, RunState
+from benchmark.services import runs
+from benchmark.views._shared import chosen, page_of
+from fpco_site.errors import FpcoError
+
+DIALOGUES_PER_PAGE = 25
+
+
+@require_safe
+@reader_required
+def run_list(request: HttpRequest) -> HttpResponse:
+    filters = {
+        "state": chosen(request, "state", RunState.values),
+        "model": _number(request, "model"),
+        "dataset": _number(request, "dataset"),
+    }
+    rows = Run.objects.select_related("model", "dataset").filter(**{k: v for k, v in filters.items() if v})
+    page = page_of(request, rows)
+    counts = progress.dialogue_counts(page.object_list)
+    context = {
+        "page_obj": page,
+        "rows": [(run, counts[run.pk]) for run in page.object_list],
+        "filters": filters,
+        "states": RunState.choices,
+        "models": EvaluatedModel.objects.filter(runs__isnull=False).distinct(),
+        "datasets": Dataset.objects.order_by("-id"),
+        "any": bool(rows) or Run.objects.exists(),
+    }
+    return render(request, "benchmark/run_list.html", context)
+
+
+@require_safe
+@reader_required
+def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    run = _run(pk)
+    state = chosen(request, "state", DialogueState.values)
+    page = page_of(request, _dialogues(run, state), DIALOGUES_PER_PAGE)
+    context = {**_live(run), "page_obj": page, "state": state, "states": DialogueState.choices}
+    return render(request, "benchmark/run_detail.html", context)
+
+
+@require_safe
+@reader_required
+def run_live(request: HttpRequest, pk: int) -> HttpResponse:
+    """The part of the page that moves; it asks for itself again while something does."""
+    return render(request, "benchmark/run_detail.html#live", _live(_run(pk)))
+
+
+@author_required
+def run_new(request: HttpRequest) -> HttpResponse:
+    form = RunForm(request.POST or None, initial=_wanted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = _create(form, request)
+        except FpcoError as error:
+            form.add_error(None, error.message)
+        else:
+            if len(made) == 1:
+                return redirect("run_detail", made[0].pk)
+            return redirect(f"{reverse('run_list')}?dataset={made[0].dataset_id}")
+    return render(request, "benchmark/run_new.html", {"form": form, **_estimate(form)})
+
+
+@require_safe
+@author_required
+def run_estimate(request: HttpRequest) -> HttpResponse:
+    """How many calls the form as it stands would make."""
+    return render(request, "benchmark/run_new.html#estimate", _estimate(RunForm(request.GET)))
+
+
+@require_POST
+@author_required
+def run_start(request: HttpRequest, pk: int) -> HttpResponse:
+    runs.start(run=_run(pk), by=person_of(request))
+    return redirect("run_detail", pk)
+
+
+@require_POST
+@author_required
+def run_pause(request: HttpRequest, pk: int) -> HttpResponse:
+    runs.pause(run=_run(pk), by=person_of(request))
+    messages.success(request, "Paused. Calls in flight are finished and kept.")
+    return redirect("run_detail", pk)
+
+
+@require_POST
+@author_required
+def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
+    runs.resume(run=_run(pk), by=person_of(request))
+    return redirect("run_detail", pk)
+
+
+@require_POST
+@author_required
+def run_stop(request: HttpRequest, pk: int) -> HttpResponse:
+    runs.stop(run=_run(pk), by=person_of(request))
+    messages.success(request, "Stopped. What was answered is kept.")
+    return redirect("run_detail", pk)
+
+
+@author_required
+def run_retry(request: HttpRequest, pk: int) -> HttpResponse:
+    """How many dialogues would be taken up again, by outcome; then takes them up."""
+    run = _run(pk)
+    form = RetryForm(request.POST or None, lost=runs.retriable(run=run))
+    if request.method == "POST" and form.is_valid():
+        count = runs.retry(run=run, outcomes=form.cleaned_data["outcomes"], by=person_of(request))
+        messages.success(request, f"{count} dialogues go on where they stopped.")
+        return redirect("run_detail", pk)
+    return render(request, "benchmark/run_retry.html", {"run": run, "form": form})
+
+
+def _run(pk: int) -> Run:
+    return get_object_or_404(Run.objects.select_related("model", "dataset", "started_by"), pk=pk)
+
+
+def _number(request: HttpRequest, name: str) -> int | None:
+    value = request.GET.get(name, "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else None
+
+
+def _wanted(request: HttpRequest) -> dict[str, Any]:
+    """What a link to the form has chosen before."""
+    return {"dataset": request.GET.get("dataset", ""), "models": request.GET.getlist("models")}
+
+
+def _dialogues(run: Run, state: str) -> QuerySet[Dialogue]:
+    rows = run.dialogues.select_related("item", "item__image").order_by("id")
+    return rows.filter(state=state) if state else rows
+
+
+def _live(run: Run) -> dict[str, Any]:
+    turns = progress.turn_counts(run)
+    return {
+        "run": run,
+        "turns": turns,
+        "dialogues": progress.dialogue_counts([run])[run.pk],
+        "spent": progress.spent(run),
+        "troubles": progress.troubles(run),
+        "coverage": progress.coverage(run, turns.with_text),
+        "live": progress.is_live(run),
+        "lost": turns.blocked + turns.empty + turns.failed,
+    }
+
+
+@transaction.atomic
+def _create(form: RunForm, request: HttpRequest) -> list[Run]:
+    """One run a chosen model, all or none."""
+    plan, made = form.cleaned_data, []
+    for model in plan["models"]:
+        try:
+            run = runs.create(
+                model=model,
+                dataset=plan["dataset"],
+                concurrency=plan["concurrency"] or model.concurrency,
+                budget=plan["budget"],
+                by=person_of(request),
+            )
+            if "start" in request.POST:
+                runs.start(run=run, by=person_of(request))
+        except FpcoError as error:
+            error.message = f"{model.name}: {error.message}"
+            raise
+        made.append(run)
+    return made
+
+
+def _estimate(form: RunForm) -> dict[str, Any]:
+    """Calls of the chosen models over the chosen dataset; nothing where either is missing."""
+    dataset, models = form.chosen()
+    if dataset is None:
+        return {}
+    dialogues, calls = progress.planned_calls(dataset)
+    pictures = dataset.items.filter(image__isnull=True).count()
+    return {
+        "dataset": dataset,
+        "chosen_models": models,
+        "planned_dialogues": dialogues,
+        "calls": calls,
+        "all_calls": calls * len(models),
+        "without_picture": pictures,
+    }
