@@ -60,9 +60,7 @@ def grid(user: User) -> dict[str, object]:
     """The 36 cells as components/cell_grid.html draws them."""
 
     def href(cell: Cell) -> str:
-        complexity, category, premise_class = cell
-        address = reverse("review_queue")
-        return f"{address}?complexity={complexity}&category={category}&premise_class={premise_class}"
+        return selectors.cell_query(reverse("review_queue"), cell)
 
     return selectors.cell_grid(selectors.cell_counts(), href=href if user.is_author else None)
 
@@ -112,7 +110,8 @@ def _ripe_sets() -> Iterator[Waiting]:
     anybody = Assignment.objects.filter(label_set=OuterRef("label_set"))
     ripe = ValidationSet.objects.filter(Exists(anybody), ~Exists(open_work), label_set__state="open")
     for row in ripe.select_related("label_set"):
-        yield Waiting(f"Close {row.label_set.name}", "everybody has submitted", None, reverse("agreement"), "lock")
+        href = reverse("validation_detail", args=[row.pk])
+        yield Waiting(f"Close {row.label_set.name}", "everybody has submitted", None, href, "lock")
 
 
 def _reviews() -> Iterator[Waiting]:

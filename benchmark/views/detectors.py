@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
@@ -106,9 +107,14 @@ def dataset_runs(request: HttpRequest, pk: int) -> HttpResponse:
         "rows": [(run, counts[run.pk]) for run in runs],
         **_with_counts(jobs),
         "form": AskForm(),
+        "section": "dataset_list",
     }
     context["live"] = context["live"] or any(run.state == "running" for run in runs)
-    return render(request, "benchmark/dataset_runs.html", context)
+    # The dataset's page asks for the fragment; who follows the link without JavaScript gets a page.
+    template = "_dataset_runs" if request.headers.get("HX-Request") else "dataset_runs"
+    answer = render(request, f"benchmark/{template}.html", context)
+    patch_vary_headers(answer, ["HX-Request"])
+    return answer
 
 
 @require_POST

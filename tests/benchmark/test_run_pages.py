@@ -194,9 +194,11 @@ def test_nonsense_in_the_address_filters_nothing(as_: As, rita: User, query: str
 
 def test_the_dataset_page_gets_its_runs_and_a_detector_can_be_asked_there(as_: As, ada: User, rita: User) -> None:
     run, detector = factories.run(state="complete", answered=10), factories.detector()
-    page = as_(ada).get(reverse("dataset_runs", args=[run.dataset_id])).content.decode()
+    address = reverse("dataset_runs", args=[run.dataset_id])
+    page = as_(ada).get(address, headers={"HX-Request": "true"}).content.decode()
     assert run.model.name in page
     assert "<html" not in page
+    assert "<html" in as_(ada).get(address).content.decode()
     address = reverse("dataset_detect", args=[run.dataset_id])
     assert as_(rita).post(address, {"detector": detector.pk}).status_code == 404
     as_(ada).post(address, {"detector": detector.pk})
