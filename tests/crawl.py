@@ -1,0 +1,183 @@
+"""Visits every address of the site: each route with every id there is, and whatever the replies link to.
+
+Routes are read from the resolver, so an address that is added later is crawled without being named here.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from itertools import islice, product
+from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from django.apps import apps
+from django.db import models
+from django.http import HttpResponseBase
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RoutePattern
+
+HOST = "http://testserver"
+LIMIT = 20_000
+CHUNKS = 200
+SKIPPED = ("/static/",)
+LINKS = ("href", "src", "hx-get", "data-href", "data-src", "data-url")
+_ROUTE_PART = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
+_REGEX_PART = re.compile(r"\(\?P<(?P<name>\w+)>(?:[^()]|\([^()]*\))*\)")
+_JSON_LINK = re.compile(r'"((?:http://testserver)?/[^"\s]*)"')
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back from one address."""
+
+    method: str
+    url: str
+    status: int
+    headers: str
+    body: str
+
+    @property
+    def everything(self) -> str:
+        return f"{self.headers}\n{self.body}"
+
+
+@dataclass
+class Crawl:
+    """One person's visit of the whole site."""
+
+    client: Client
+    words: Iterable[str] = ()
+    skip_names: Iterable[str] = ("sign_out",)
+    replies: list[Reply] = field(default_factory=list)
+
+    def run(self, *, methods: Iterable[str] = ("GET",), probe: str = "") -> list[Reply]:
+        """Every route with every id, then every link; `probe` is a query that each page gets once more."""
+        skipped = set(addresses(self.words, only=self.skip_names))
+        queue = deque(sorted(set(addresses(self.words)) - skipped))
+        seen = set(queue) | skipped
+        while queue:
+            url = queue.popleft()
+            for found in self._visit(url, methods, probe):
+                if found not in seen:
+                    seen.add(found)
+                    queue.append(found)
+            assert len(self.replies) < LIMIT, "The crawl does not end: something links to ever new addresses."
+        return self.replies
+
+    def _visit(self, url: str, methods: Iterable[str], probe: str) -> Iterator[str]:
+        for method in methods:
+            if method == "OPTIONS" and not url.startswith("/api/"):
+                continue
+            reply = self._ask(method, url)
+            if method == "GET":
+                yield from links(reply)
+                if probe and reply.status == 200 and "?" not in url:
+                    self._ask(method, f"{url}?{probe}")
+
+    def _ask(self, method: str, url: str) -> Reply:
+        raw = self.client.generic(method, url)
+        reply = Reply(method, url, raw.status_code, _headers(raw), _body(raw))
+        self.replies.append(reply)
+        return reply
+
+
+def _headers(raw: HttpResponseBase) -> str:
+    own = [f"{name}: {value}" for name, value in raw.items()]
+    return "\n".join([*own, *(f"Set-Cookie: {cookie.value}" for cookie in raw.cookies.values())])
+
+
+def _body(raw: Any) -> str:
+    data = b"".join(islice(raw.streaming_content, CHUNKS)) if raw.streaming else raw.content
+    return bytes(data).decode("utf-8", "replace")
+
+
+# Addresses ------------------------------------------------------------------------------------------
+
+
+def addresses(words: Iterable[str] = (), *, only: Iterable[str] | None = None) -> list[str]:
+    """Every route of the site with every value that its parts may take."""
+    numbers, uuids = ids()
+    values = {"int": [*numbers, "1"], "uuid": uuids, "str": [*words, *numbers], "slug": [*words], "path": [*words]}
+    return [
+        url
+        for name, route, parts in routes(get_resolver())
+        if only is None or name in set(only)
+        for url in _filled(route, parts, values)
+    ]
+
+
+def routes(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Each route as (name, template with {part}, kind of each part)."""
+    for entry in resolver.url_patterns:
+        template, parts = _template(entry)
+        if isinstance(entry, URLPattern):
+            yield entry.name or "", f"/{before}{template}", parts
+            continue
+        for name, route, inner in routes(entry, f"{before}{template}"):
+            yield name, route, {**parts, **inner}
+
+
+def _template(entry: URLPattern | URLResolver) -> tuple[str, dict[str, str]]:
+    pattern = entry.pattern
+    if isinstance(pattern, RoutePattern):
+        kinds = {found["name"]: found["converter"] or "str" for found in _ROUTE_PART.finditer(str(pattern))}
+        return _ROUTE_PART.sub(lambda found: f"{{{found['name']}}}", str(pattern)), kinds
+    written = str(pattern).removeprefix("^").removesuffix("$").removesuffix(r"\Z").replace("\\", "")
+    kinds = {found["name"]: "str" for found in _REGEX_PART.finditer(written)}
+    return _REGEX_PART.sub(lambda found: f"{{{found['name']}}}", written).replace("/?", "/"), kinds
+
+
+def _filled(route: str, parts: dict[str, str], values: dict[str, list[str]]) -> Iterator[str]:
+    choices = [values.get(kind, values["str"]) for kind in parts.values()]
+    for chosen in product(*choices):
+        yield route.format(**dict(zip(parts, chosen, strict=True)))
+
+
+def ids() -> tuple[list[str], list[str]]:
+    """The first number of every table, and of each table with UUIDs the first and the last: links lead to the rest."""
+    numbers: set[int] = set()
+    uuids: set[str] = set()
+    for model in apps.get_models():
+        keys = model._default_manager.order_by("pk").values_list("pk", flat=True)
+        if isinstance(model._meta.pk, models.UUIDField):
+            uuids |= {str(key) for key in (keys.first(), keys.last()) if key is not None}
+        elif isinstance(first := keys.first(), int):
+            numbers.add(first)
+    return [str(number) for number in sorted(numbers)], sorted(uuids)
+
+
+# Links ----------------------------------------------------------------------------------------------
+
+
+def links(reply: Reply) -> Iterator[str]:
+    """Where a reply leads within this site: links, redirects, fragments, addresses in JSON."""
+    found = [value.partition(": ")[2] for value in reply.headers.splitlines() if _leads(value)]
+    if "text/html" in reply.headers:
+        page = _Links()
+        page.feed(reply.body)
+        found += page.found
+    if "json" in reply.headers:
+        found += _JSON_LINK.findall(reply.body)
+    for link in found:
+        target = urlsplit(urldefrag(urljoin(HOST + reply.url, link)).url)
+        if f"{target.scheme}://{target.netloc}" == HOST and not target.path.startswith(SKIPPED):
+            yield target.path + (f"?{target.query}" if target.query else "")
+
+
+def _leads(header: str) -> bool:
+    return header.lower().startswith(("location: ", "hx-redirect: ", "hx-push-url: "))
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if name in LINKS and value]
+        pairs = dict(attrs)
+        if tag == "form" and (pairs.get("method") or "get").lower() == "get" and pairs.get("action"):
+            self.found.append(str(pairs["action"]))
