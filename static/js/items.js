@@ -26,7 +26,10 @@
       machine.value = note.dataset.machine;
     }
   };
-  document.addEventListener("htmx:oobAfterSwap", () => sheet.querySelectorAll("[data-turn]").forEach(follow));
+  // After the whole reply is in the page: a note that is still the former one would bring back former words.
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.elt === sheet && event.detail.successful) sheet.querySelectorAll("[data-turn]").forEach(follow);
+  });
 
   sheet.addEventListener("click", (event) => {
     const button = event.target.closest("[data-use-computed]");
