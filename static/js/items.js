@@ -28,7 +28,7 @@
   };
   // After the whole reply is in the page: a note that is still the former one would bring back former words.
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.elt === sheet && event.detail.successful) sheet.querySelectorAll("[data-turn]").forEach(follow);
+    if (sheet.contains(event.detail.elt) && event.detail.successful) sheet.querySelectorAll("[data-turn]").forEach(follow);
   });
 
   sheet.addEventListener("click", (event) => {
