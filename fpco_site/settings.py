@@ -140,6 +140,14 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The same services and permissions as the pages.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    # Several nouns have a `state`: each gets a name of its own.
+    "ENUM_NAME_OVERRIDES": {
+        "RunState": "benchmark.models.runs.RunState",
+        "DialogueState": "benchmark.models.runs.DialogueState",
+        "JobState": "benchmark.models.detectors.JobState",
+        "ReleaseState": "benchmark.models.releases.ReleaseState",
+        "ItemState": "annotate.models.items.ItemState",
+    },
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 

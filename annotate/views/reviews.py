@@ -16,7 +16,7 @@ from annotate.models import Item
 from annotate.models.items import ItemState
 from annotate.models.reviews import Verdict
 from annotate.permissions import author_required, person_of
-from annotate.services import drafts, items, reviews
+from annotate.services import drafts, items, protocols, reviews
 from annotate.services.reviews import Checks
 from annotate.views.items import queue_of
 from fpco_site.errors import FpcoError, Invalid
@@ -35,11 +35,11 @@ CHECKS = (
 def review_queue(request: HttpRequest) -> HttpResponse:
     queue = queue_of(request)
     page = Paginator(queue.items().prefetch_related("turns"), PER_PAGE).get_page(request.GET.get("page"))
-    counts = selectors.state_counts()
+    counts, plan = selectors.state_counts(), protocols.study()
     context = {
         "queue": queue,
         "page_obj": page,
-        "rows": [(item, reviews.sheet_of(item)) for item in page],
+        "rows": [(item, reviews.sheet_of(item, plan)) for item in page],
         "states": [(state.value, state.label, counts[state.value]) for state in ItemState],
         "total": sum(counts.values()),
         "axes": (

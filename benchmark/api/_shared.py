@@ -1,0 +1,38 @@
+"""What the API of machines' work shares."""
+
+from typing import Any
+
+from rest_framework import serializers, viewsets
+from rest_framework.permissions import BasePermission, IsAuthenticated
+
+from annotate.permissions import IsAuthor, IsReader
+
+NO_STORE = "no-store, private"
+READS = frozenset({"list", "retrieve", "metadata", "dialogues"})
+
+
+class ReadersReadAuthorsWrite(viewsets.GenericViewSet[Any]):
+    """Readers and authors list and retrieve, authors do everything else."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [IsAuthenticated(), IsReader() if self.action in READS else IsAuthor()]
+
+
+class EmptySerializer(serializers.Serializer[Any]):
+    """A request without a body."""
+
+
+ENDPOINT = [
+    "provider",
+    "model_id",
+    "base_url",
+    "api_key_env",
+    "max_output_tokens",
+    "temperature",
+    "top_p",
+    "concurrency",
+    "options",
+    "price_input",
+    "price_cached_input",
+    "price_output",
+]

@@ -1,0 +1,127 @@
+"""What models answered, over the API. All of it is response-level, so eyes must be open."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.generics import get_object_or_404
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response as Reply
+
+from annotate.permissions import IsReader, person_of
+from benchmark import reader
+from benchmark.api._shared import NO_STORE
+from benchmark.models import Dialogue, Response, Run
+from benchmark.services import blindness
+
+
+class LabelSerializer(serializers.Serializer[Any]):
+    detector = serializers.CharField(source="detector.slug")
+    version = serializers.IntegerField(source="detector.version")
+    detect = serializers.BooleanField()
+    simulated = serializers.BooleanField(source="detector.simulated")
+
+
+class AttemptSerializer(serializers.Serializer[Any]):
+    outcome = serializers.CharField()
+    reason = serializers.CharField()
+    error = serializers.CharField()
+    request_id = serializers.CharField()
+    started_at = serializers.DateTimeField()
+    seconds = serializers.FloatField()
+
+
+class TurnSerializer(serializers.Serializer[Any]):
+    """One turn: what was asked, what came back (null without text), and its labels."""
+
+    turn = serializers.IntegerField(source="number")
+    false_premise = serializers.BooleanField(source="question.false_premise")
+    asked = serializers.CharField(source="question.asked")
+    content = serializers.CharField(source="question.content")
+    outcome = serializers.CharField()
+    response = serializers.CharField(source="response.text", default=None, allow_null=True)
+    finish_reason = serializers.CharField(source="response.finish_reason", default=None, allow_null=True)
+    attempts = AttemptSerializer(many=True)
+    labels = LabelSerializer(many=True)
+
+
+class DialogueSerializer(serializers.Serializer[Any]):
+    """A dialogue, turn by turn."""
+
+    id = serializers.IntegerField()
+    run = serializers.IntegerField(source="run_id")
+    item = serializers.CharField(source="item.key")
+    state = serializers.CharField()
+    simulated = serializers.BooleanField(source="run.simulated")
+    turns = serializers.SerializerMethodField()
+
+    def get_turns(self, dialogue: Dialogue) -> list[dict[str, Any]]:
+        return [dict(TurnSerializer(turn).data) for turn in reader.turns(dialogue)]
+
+
+class DialogueViewSet(mixins.RetrieveModelMixin, viewsets.GenericViewSet[Any]):
+    """One dialogue with all its turns; withheld from people who label its dataset."""
+
+    permission_classes = [IsAuthenticated, IsReader]
+    serializer_class = DialogueSerializer
+    queryset = Dialogue.objects.select_related("run__dataset", "item")
+    lookup_value_converter = "int"
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Reply:
+        dialogue: Dialogue = self.get_object()
+        blindness.require_open_eyes(
+            user=person_of(request), dataset=dialogue.run.dataset, page="api dialogue", dialogue=dialogue
+        )
+        return Reply(DialogueSerializer(dialogue).data, headers={"Cache-Control": NO_STORE})
+
+
+class ResponseSerializer(serializers.ModelSerializer[Response]):
+    """One answer, as a row of `responses.jsonl` has it."""
+
+    item = serializers.CharField(source="dialogue.item.key")
+    outcome = serializers.CharField()
+    response = serializers.CharField(source="text")
+
+    class Meta:
+        model = Response
+        fields = [
+            "id",
+            "dialogue",
+            "item",
+            "turn",
+            "outcome",
+            "response",
+            "finish_reason",
+            "model_answered",
+            "seconds",
+            "input_tokens",
+            "cached_tokens",
+            "output_tokens",
+            "reasoning_tokens",
+        ]
+
+
+class OfRunSerializer(serializers.Serializer[Any]):
+    """Whose answers are listed."""
+
+    run = serializers.IntegerField()
+
+
+class ResponseViewSet(viewsets.GenericViewSet[Any]):
+    """All answers of one run; withheld from people who label its dataset."""
+
+    permission_classes = [IsAuthenticated, IsReader]
+    serializer_class = ResponseSerializer
+    queryset = Response.objects.defer("raw").select_related("dialogue__item").order_by("dialogue_id", "turn")
+
+    @extend_schema(parameters=[OfRunSerializer], responses=ResponseSerializer(many=True))
+    def list(self, request: Request) -> Reply:
+        given = OfRunSerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        run = get_object_or_404(Run.objects.select_related("dataset"), pk=given.validated_data["run"])
+        blindness.require_open_eyes(user=person_of(request), dataset=run.dataset, page="api responses")
+        page = self.paginate_queryset(self.get_queryset().filter(dialogue__run=run)) or []
+        reply = self.get_paginated_response(ResponseSerializer(page, many=True).data)
+        reply["Cache-Control"] = NO_STORE
+        return reply

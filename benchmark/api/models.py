@@ -1,0 +1,123 @@
+"""Models and detectors over the API: readers read, authors add and change."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import mixins, serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.models import Dataset
+from annotate.permissions import person_of
+from benchmark.api._shared import ENDPOINT, ReadersReadAuthorsWrite
+from benchmark.models import DetectionJob, Detector, EvaluatedModel
+from benchmark.services import detectors, models
+
+
+class ModelSerializer(serializers.ModelSerializer[EvaluatedModel]):
+    """A model and how it is asked; `api_key_env` names the variable that holds the key."""
+
+    class Meta:
+        model = EvaluatedModel
+        fields = ["id", "name", "family", *ENDPOINT, "active", "imported", "waiting"]
+        read_only_fields = ["imported", "waiting"]
+
+
+class ModelViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersReadAuthorsWrite):
+    """All models. A change goes with new runs; runs keep the settings they were made with."""
+
+    serializer_class = ModelSerializer
+    queryset = EvaluatedModel.objects.order_by("name")
+    lookup_value_converter = "int"
+
+    @extend_schema(request=ModelSerializer, responses={201: ModelSerializer})
+    def create(self, request: Request) -> Response:
+        """Add a model."""
+        given = ModelSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        made = models.create(by=person_of(request), **given.validated_data)
+        return Response(ModelSerializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=ModelSerializer(partial=True), responses=ModelSerializer)
+    def partial_update(self, request: Request, pk: int) -> Response:
+        """Change how a model is asked from now on."""
+        given = ModelSerializer(self.get_object(), data=request.data, partial=True)
+        given.is_valid(raise_exception=True)
+        changed = models.update(model=self.get_object(), by=person_of(request), **given.validated_data)
+        return Response(ModelSerializer(changed).data)
+
+
+class DetectorSerializer(serializers.ModelSerializer[Detector]):
+    """One version of a detector; a change of model, prompt or settings makes a new one."""
+
+    class Meta:
+        model = Detector
+        fields = [
+            "id",
+            "slug",
+            "version",
+            "name",
+            *ENDPOINT,
+            "prompt_name",
+            "prompt_version",
+            "prompt_sha256",
+            "active",
+            "imported",
+            "simulated",
+            "created_at",
+        ]
+        read_only_fields = [
+            "version",
+            "prompt_name",
+            "prompt_version",
+            "prompt_sha256",
+            "active",
+            "imported",
+            "simulated",
+        ]
+        validators: list[Any] = []  # the version is the service's to give
+
+
+class AskSerializer(serializers.Serializer[Any]):
+    """Over which dataset a detector is asked; with `retry`, failed detections are asked again."""
+
+    dataset = serializers.PrimaryKeyRelatedField(queryset=Dataset.objects.all())
+    retry = serializers.BooleanField(default=False)
+
+
+class JobSerializer(serializers.ModelSerializer[DetectionJob]):
+    """One detector over one dataset."""
+
+    class Meta:
+        model = DetectionJob
+        fields = ["id", "detector", "dataset", "state", "pause_reason", "concurrency", "started_at", "finished_at"]
+
+
+class DetectorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersReadAuthorsWrite):
+    """All versions of all detectors."""
+
+    serializer_class = DetectorSerializer
+    queryset = Detector.objects.order_by("slug", "version")
+    lookup_value_converter = "int"
+
+    @extend_schema(request=DetectorSerializer, responses={201: DetectorSerializer})
+    def create(self, request: Request) -> Response:
+        """Add a detector, or a new version of the one of that slug."""
+        given = DetectorSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        made = detectors.create(by=person_of(request), **given.validated_data)
+        return Response(DetectorSerializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        request=AskSerializer,
+        responses={202: JobSerializer},
+        parameters=[OpenApiParameter("id", int, OpenApiParameter.PATH)],
+    )
+    @action(detail=True, methods=["post"], url_path="request")
+    def ask(self, request: Request, pk: int) -> Response:
+        """Have the detector label every answer over a dataset, and those still to come."""
+        given = AskSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        job = detectors.request(detector=self.get_object(), by=person_of(request), **given.validated_data)
+        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)

@@ -1,0 +1,79 @@
+"""Results and releases over the API: aggregates, the same numbers as the pages."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.models import Dataset
+from annotate.permissions import IsReader
+from benchmark import frames
+from benchmark.models import Release
+from benchmark.services import results
+
+
+class WhichSerializer(serializers.Serializer[Any]):
+    """Which table: of a dataset, a measure, broken down along an axis."""
+
+    dataset = serializers.PrimaryKeyRelatedField(queryset=Dataset.objects.all())
+    measure = serializers.ChoiceField(choices=list(frames.MEASURES), default="corr_tp")
+    axis = serializers.ChoiceField(choices=list(frames.BREAKDOWNS), default="premise_class")
+
+
+class NumberSerializer(serializers.Serializer[Any]):
+    """One number of a table; undefined is null with its reason, never 0."""
+
+    model = serializers.CharField()
+    family = serializers.CharField(allow_blank=True)
+    simulated = serializers.BooleanField()
+    measure = serializers.CharField()
+    k = serializers.IntegerField()
+    axis = serializers.CharField()
+    level = serializers.CharField()
+    detector = serializers.CharField()
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField()
+    corrections = serializers.FloatField()
+    planned = serializers.IntegerField()
+    value_gaps_as_no = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True, allow_null=True)
+
+
+class ResultViewSet(viewsets.ViewSet):
+    """The numbers of a dataset's newest result set."""
+
+    permission_classes = [IsAuthenticated, IsReader]
+
+    @extend_schema(parameters=[WhichSerializer], responses=NumberSerializer(many=True))
+    def list(self, request: Request) -> Response:
+        given = WhichSerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        result_set = results.default(given.validated_data["dataset"])
+        if result_set is None:
+            return Response([])
+        found = frames.masks(result_set)
+        rows = frames.rows(found, given.validated_data["measure"], given.validated_data["axis"])
+        return Response(NumberSerializer(rows, many=True).data)
+
+
+class ReleaseSerializer(serializers.ModelSerializer[Release]):
+    """A release that was built here; `counts` are its rows by file."""
+
+    dataset = serializers.CharField(source="dataset.name")
+
+    class Meta:
+        model = Release
+        fields = ["id", "dataset", "state", "manifest_sha256", "counts", "created_at", "finished_at"]
+
+
+class ReleaseViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
+    """Releases, the newest first."""
+
+    permission_classes = [IsAuthenticated, IsReader]
+    serializer_class = ReleaseSerializer
+    queryset = Release.objects.select_related("dataset").order_by("-id")

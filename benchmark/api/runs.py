@@ -1,0 +1,208 @@
+"""Runs over the API: readers read their progress, authors make and control them."""
+
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import mixins, serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.permissions import person_of
+from benchmark import progress
+from benchmark.api._shared import EmptySerializer, ReadersReadAuthorsWrite
+from benchmark.models import Dialogue, Run
+from benchmark.models.runs import RunState
+from benchmark.services import runs
+
+_PATH = [OpenApiParameter("id", int, OpenApiParameter.PATH)]
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """One model over one dataset, with its settings, prompt and software as they were sent."""
+
+    model_name = serializers.CharField(source="model.name", read_only=True)
+    dataset_name = serializers.CharField(source="dataset.name", read_only=True)
+
+    class Meta:
+        model = Run
+        fields = [
+            "id",
+            "model",
+            "model_name",
+            "dataset",
+            "dataset_name",
+            "state",
+            "pause_reason",
+            "concurrency",
+            "budget",
+            "settings",
+            "prompt_name",
+            "prompt_version",
+            "prompt_sha256",
+            "software",
+            "simulated",
+            "imported",
+            "created_at",
+            "started_at",
+            "finished_at",
+        ]
+        read_only_fields = [name for name in fields if name not in {"model", "dataset", "concurrency", "budget"}]
+        extra_kwargs = {"concurrency": {"required": False, "min_value": 1, "max_value": 1024}}
+        validators: list[Any] = []  # that only one run is open is the service's to say
+
+
+class TurnCountsSerializer(serializers.Serializer[Any]):
+    """Every planned turn in exactly one column."""
+
+    planned = serializers.IntegerField()
+    answered = serializers.IntegerField()
+    cut = serializers.IntegerField()
+    refused = serializers.IntegerField()
+    blocked = serializers.IntegerField()
+    empty = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    not_asked = serializers.IntegerField()
+
+
+class SpentSerializer(serializers.Serializer[Any]):
+    """Calls, tokens and US dollars; a cost that isn't known is null with its reason."""
+
+    calls = serializers.IntegerField()
+    counted = serializers.IntegerField()
+    input = serializers.IntegerField()
+    cached = serializers.IntegerField()
+    output = serializers.IntegerField()
+    reasoning = serializers.IntegerField()
+    cost = serializers.DecimalField(max_digits=18, decimal_places=6, allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class CoverageSerializer(serializers.Serializer[Any]):
+    """One detector's labels of a run: labelled + missing = answered + cut + refused."""
+
+    detector = serializers.CharField(source="detector.slug")
+    version = serializers.IntegerField(source="detector.version")
+    labelled = serializers.IntegerField()
+    missing = serializers.IntegerField()
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with its progress in counts."""
+
+    turns = serializers.SerializerMethodField()
+    spent = serializers.SerializerMethodField()
+    coverage = serializers.SerializerMethodField()
+
+    class Meta(RunSerializer.Meta):
+        fields = [*RunSerializer.Meta.fields, "turns", "spent", "coverage"]
+
+    @extend_schema_field(TurnCountsSerializer)
+    def get_turns(self, run: Run) -> dict[str, int]:
+        counts = progress.turn_counts(run)
+        return {"planned": counts.planned, **asdict(counts)}
+
+    @extend_schema_field(SpentSerializer)
+    def get_spent(self, run: Run) -> Any:
+        return SpentSerializer(progress.spent(run)).data
+
+    @extend_schema_field(CoverageSerializer(many=True))
+    def get_coverage(self, run: Run) -> Any:
+        with_text = progress.turn_counts(run).with_text
+        return CoverageSerializer(progress.coverage(run, with_text), many=True).data
+
+
+class DialogueRowSerializer(serializers.ModelSerializer[Dialogue]):
+    """A dialogue and its state; what was said in it is under `dialogues/`."""
+
+    item = serializers.CharField(source="item.key")
+
+    class Meta:
+        model = Dialogue
+        fields = ["id", "item", "state"]
+
+
+class RetrySerializer(serializers.Serializer[Any]):
+    outcomes = serializers.MultipleChoiceField(choices=list(runs.RETRIABLE), allow_empty=False)
+
+
+class RetriedSerializer(serializers.Serializer[Any]):
+    dialogues = serializers.IntegerField()
+
+
+class FilterSerializer(serializers.Serializer[Any]):
+    """What a list of runs is narrowed to."""
+
+    dataset = serializers.IntegerField(required=False)
+    model = serializers.IntegerField(required=False)
+    state = serializers.ChoiceField(choices=RunState.choices, required=False)
+
+
+class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersReadAuthorsWrite):
+    """Runs, the newest first."""
+
+    queryset = Run.objects.select_related("model", "dataset").order_by("-id")
+    lookup_value_converter = "int"
+
+    def get_serializer_class(self) -> type[RunSerializer]:
+        return RunSerializer if self.action == "list" else RunDetailSerializer
+
+    @extend_schema(parameters=[FilterSerializer])
+    def list(self, request: Request) -> Response:
+        given = FilterSerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        page = self.paginate_queryset(self.get_queryset().filter(**given.validated_data)) or []
+        return self.get_paginated_response(RunSerializer(page, many=True).data)
+
+    @extend_schema(request=RunSerializer, responses={201: RunDetailSerializer})
+    def create(self, request: Request) -> Response:
+        """Make a draft run; `start` lets it ask."""
+        given = RunSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        made = runs.create(by=person_of(request), **given.validated_data)
+        return Response(RunDetailSerializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=EmptySerializer, responses=RunDetailSerializer, parameters=_PATH)
+    @action(detail=True, methods=["post"])
+    def start(self, request: Request, pk: int) -> Response:
+        """Start a draft run."""
+        return self._answer(runs.start(run=self.get_object(), by=person_of(request)))
+
+    @extend_schema(request=EmptySerializer, responses=RunDetailSerializer, parameters=_PATH)
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, pk: int) -> Response:
+        """Ask nothing more for now; calls in flight finish and are kept."""
+        return self._answer(runs.pause(run=self.get_object(), by=person_of(request)))
+
+    @extend_schema(request=EmptySerializer, responses=RunDetailSerializer, parameters=_PATH)
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: int) -> Response:
+        """Go on with a paused run."""
+        return self._answer(runs.resume(run=self.get_object(), by=person_of(request)))
+
+    @extend_schema(request=EmptySerializer, responses=RunDetailSerializer, parameters=_PATH)
+    @action(detail=True, methods=["post"])
+    def stop(self, request: Request, pk: int) -> Response:
+        """End a run: what was not asked is not asked."""
+        return self._answer(runs.stop(run=self.get_object(), by=person_of(request)))
+
+    @extend_schema(request=RetrySerializer, responses=RetriedSerializer, parameters=_PATH)
+    @action(detail=True, methods=["post"])
+    def retry(self, request: Request, pk: int) -> Response:
+        """Ask again where dialogues ended without text."""
+        given = RetrySerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        outcomes = sorted(given.validated_data["outcomes"])
+        return Response({"dialogues": runs.retry(run=self.get_object(), outcomes=outcomes, by=person_of(request))})
+
+    @extend_schema(responses=DialogueRowSerializer(many=True), parameters=_PATH)
+    @action(detail=True)
+    def dialogues(self, request: Request, pk: int) -> Response:
+        """The dialogues of a run and their states."""
+        rows = self.get_object().dialogues.select_related("item").order_by("id")
+        page = self.paginate_queryset(rows) or []
+        return self.get_paginated_response(DialogueRowSerializer(page, many=True).data)
+
+    def _answer(self, run: Run) -> Response:
+        return Response(RunDetailSerializer(run).data)
