@@ -21,6 +21,11 @@ class Prompt:
     text: str
     sha256: str
 
+    @property
+    def label(self) -> str:
+        """Name and version, as its file carries them."""
+        return f"{self.name}.v{self.version}"
+
 
 def make(*, name: str, version: int, text: str) -> Prompt:
     """A prompt from any source (a file here, a version that an author saved)."""
