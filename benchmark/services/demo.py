@@ -20,10 +20,11 @@ from annotate.models.reviews import Verdict
 from annotate.services import datasets, drafts, images, items, reviews
 from annotate.services.images import Outcome
 from annotate.services.items import Question, Texts
-from benchmark.models import DetectionJob, Detector, EvaluatedModel, Run
+from benchmark.models import DetectionJob, Detector, EvaluatedModel, Release, Run
 from benchmark.models.detectors import JobState
+from benchmark.models.releases import ReleaseState
 from benchmark.models.runs import RunState
-from benchmark.services import demo_labels, detectors, models, patterns, runs, validation
+from benchmark.services import demo_labels, detectors, models, patterns, releases, runs, validation
 from fpco_site.errors import Conflict
 from fpco_site.llm.engine import pump
 
@@ -72,6 +73,8 @@ def load(*, people: dict[str, User], progress: Callable[[str], None] = lambda _:
     annotators = [people["lea"], people["lou"]]
     _pilot(dataset, annotators, by=ada)
     _main_round(dataset, annotators, by=ada)
+    progress("Building a release ...")
+    _release(dataset, by=ada)
     return dataset
 
 
@@ -179,4 +182,15 @@ def _main_round(dataset: Dataset, annotators: list[User], *, by: User) -> None:
     if LabelSet.objects.filter(name=MAIN).exists():
         return
     made = validation.open(dataset=dataset, annotators=annotators, by=by, per_cell=6, seed=1, name=MAIN)
-    demo_labels.record(label_set=made.label_set, shares=[0.5, 0.3])
+    demo_labels.record(label_set=made.label_set, shares=[0.75, 0.6])
+
+
+def _release(dataset: Dataset, *, by: User) -> None:
+    """A release of it all, checked as another lab would check it."""
+    made = Release.objects.filter(dataset=dataset).first() or releases.request(dataset=dataset, by=by)
+    if made.state in {ReleaseState.BUILDING, ReleaseState.FAILED}:
+        releases.again(release=made)
+    releases.build_waiting()
+    made.refresh_from_db()
+    if made.state == ReleaseState.FAILED:
+        raise Conflict(f"The demo's release could not be built: {made.error}")

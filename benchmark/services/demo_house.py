@@ -59,7 +59,7 @@ def _people() -> dict[str, User]:
 
 
 def remove() -> None:
-    """Remove the demo's database and pictures; a folder that never was the demo's is refused."""
+    """Remove the demo's database, pictures and releases; a folder that never was the demo's is refused."""
     database = Path(connection.settings_dict["NAME"])
     if connection.vendor != "sqlite" or not database.is_relative_to(settings.DATA_DIR):
         raise Conflict("Only a SQLite database in the data folder can be begun anew, and DATABASE_URL names another.")
@@ -68,7 +68,8 @@ def remove() -> None:
     connection.close()
     for path in (database, *(database.with_name(database.name + end) for end in ("-wal", "-shm")), _mark()):
         path.unlink(missing_ok=True)
-    shutil.rmtree(settings.MEDIA_ROOT, ignore_errors=True)
+    for folder in (settings.MEDIA_ROOT, settings.DATA_DIR / "releases"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _state() -> str:

@@ -10,7 +10,7 @@ from fpco_site.errors import Invalid
 from fpco_site.llm.simulated import chance
 from fpco_site.llm.simulated.judge import Turn, detect
 
-SLIPS = 0.07  # the share of answers that a person reads otherwise than the rule
+SLIPS = 0.1  # the share of answers that a person reads otherwise than the rule
 
 
 def record(*, label_set: LabelSet, shares: Sequence[float]) -> None:

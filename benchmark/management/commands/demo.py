@@ -33,7 +33,7 @@ class Command(BaseCommand):
             "--reset",
             action="store_true",
             default=os.environ.get("RESET", "") not in {"", "0"},
-            help="first remove the demo's database and pictures (or RESET=1)",
+            help="first remove the demo's database, pictures and releases (or RESET=1)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
