@@ -1,5 +1,6 @@
 """Tags that every page shares: icons, navigation, badges, numbers. See templates/components/README.md."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -148,6 +149,12 @@ def kappa_band(kappa: float | None) -> str:
 def fixed(value: float | None, digits: int = 3) -> str:
     """A number with a fixed count of decimals; a dash where there is none."""
     return _fixed(value, digits) or "–"
+
+
+@register.filter
+def as_json(value: object) -> str:
+    """A setting as it is written in models.toml's options and in forms."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _fixed(value: float | None, digits: int) -> str:
