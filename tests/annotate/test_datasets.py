@@ -12,6 +12,8 @@ from annotate.services import datasets
 from fpco_site.errors import Conflict, Invalid
 from tests import factories
 
+pytestmark = [pytest.mark.db, pytest.mark.django_db]
+
 
 def test_freezing_copies_the_approved_items_word_for_word(ada: User) -> None:
     item = factories.item(state="approved")
@@ -34,11 +36,10 @@ def test_the_hash_is_over_canonical_items_sorted_by_id(ada: User) -> None:
         factories.item(state="approved", target="Kätzchen")
     dataset = datasets.freeze(name="First", by=ada)
     rows = [records.item_record(item) for item in dataset.items.all()]
-    lines = [
-        json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        for row in sorted(rows, key=lambda row: row["item"])
-    ]
-    assert dataset.dataset_hash == sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+    text = json.dumps(
+        sorted(rows, key=lambda row: row["item"]), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    assert dataset.dataset_hash == sha256(text.encode()).hexdigest()
     assert datasets.freeze(name="Again", by=ada).dataset_hash == dataset.dataset_hash
     assert set(rows[0]) == {
         "item", "image", "sha256", "original_sha256", "source", "source_id", "author", "license", "license_url",
@@ -101,7 +102,6 @@ def test_editing_an_item_leaves_what_is_frozen(ada: User) -> None:
     assert dataset.items.get().target_description == "the striped cat on the chair"
 
 
-@pytest.mark.django_db
 def test_pictures_are_attached_by_the_hash_of_stored_or_original_bytes() -> None:
     stored, original = factories.image(), factories.image(original_sha256="b" * 64)
     dataset = factories.dataset(items=0, origin="imported")
@@ -115,7 +115,6 @@ def test_pictures_are_attached_by_the_hash_of_stored_or_original_bytes() -> None
         assert item.image == image
 
 
-@pytest.mark.django_db
 def test_the_command_freezes_or_says_why_not(capsys: pytest.CaptureFixture[str]) -> None:
     factories.item(state="approved")
     factories.item(state="draft")

@@ -16,7 +16,7 @@ from fpco_site.llm.engine import Call, pump
 from fpco_site.llm.models import Worker
 from fpco_site.llm.types import ErrorKind, Outcome, ProviderError, Reply
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.db, pytest.mark.django_db]
 
 
 @pytest.fixture

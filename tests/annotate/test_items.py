@@ -10,6 +10,8 @@ from annotate.services.items import Question
 from fpco_site.errors import Conflict, Invalid
 from tests import factories
 
+pytestmark = [pytest.mark.db, pytest.mark.django_db]
+
 CELL = ("single_clean", "animal", "identity")
 
 

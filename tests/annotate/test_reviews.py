@@ -8,6 +8,8 @@ from annotate.services.reviews import Checks
 from fpco_site.errors import Conflict, Invalid
 from tests import factories
 
+pytestmark = [pytest.mark.db, pytest.mark.django_db]
+
 ALL = Checks(grounding=True, consistency=True, naturalness=True, single_error=True)
 
 
