@@ -2,90 +2,32 @@
 
 import os
 import random
-import signal
-import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
-from django.db import connection
 
 from annotate.models import User
 from benchmark.models import Attempt, Dialogue, Response, Run
 from benchmark.services import runs
-from fpco_site import processes, supervisor
 from fpco_site.llm.models import Worker
 from tests import factories, services
 from tests.stubs import StubServer
+from tests.worker import Celery, until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.timeout(600)]
 KILLS = int(os.environ.get("FPCO_KILLS", "5"))
 ITEMS, TURNS = 12, 10
 
 
-class Celery:
-    """The worker as `make demo` starts it, with short intervals, on the test's database."""
-
-    def __init__(self, broker: str, folder: Path) -> None:
-        self._env = {
-            "DJANGO_SETTINGS_MODULE": "fpco_site.settings",
-            "DATABASE_URL": database_url(),
-            "CELERY_BROKER_URL": broker,
-            "FPCO_DATA_DIR": str(settings.DATA_DIR),
-            "STUB_KEY": "key-of-the-stub",
-            "FPCO_ENGINE_BEAT": "0.2",
-            "FPCO_ENGINE_STALE": "1.5",
-        }
-        self._folder = folder
-        self._started: list[subprocess.Popen[bytes]] = []
-
-    def start(self) -> None:
-        number = len(self._started)
-        with open(self._folder / f"worker-{number}.log", "wb") as log:
-            self._started.append(processes.start(supervisor.worker_command(), env=self._env, log=log.fileno()))
-
-    def kill(self) -> None:
-        self._started[-1].send_signal(signal.SIGKILL)
-        self._started[-1].wait()
-
-    def terminate(self) -> int:
-        self._started[-1].send_signal(signal.SIGTERM)
-        return self._started[-1].wait(60)
-
-    def end(self) -> None:
-        processes.stop(*self._started, grace=10)
-
-    def logs(self) -> str:
-        paths = sorted(self._folder.glob("worker-*.log"))
-        return "\n".join(f"== {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in paths)
-
-
-def database_url() -> str:
-    """The test's own database, as a worker is told of it."""
-    name = connection.settings_dict["NAME"]
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{name}"
-    address, _, query = os.environ["DATABASE_URL"].partition("?")
-    return f"{address.rsplit('/', 1)[0]}/{name}?{query}"
-
-
-def until(true: Callable[[], bool], celery: Celery, *, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > deadline:
-            pytest.fail(f"It did not come about.\n{celery.logs()}")
-        time.sleep(0.05)
-
-
 @pytest.fixture
 def celery(tmp_path: Path) -> Iterator[Celery]:
     with ExitStack() as stack:
         broker = stack.enter_context(services.valkey(stack.enter_context(services.temporary_folder())))
-        worker = Celery(broker, tmp_path)
+        worker = Celery(broker, tmp_path, STUB_KEY="key-of-the-stub")
         stack.callback(worker.end)
         yield worker
 
