@@ -124,8 +124,8 @@ def dataset_detect(request: HttpRequest, pk: int) -> HttpResponse:
     dataset, form = get_object_or_404(Dataset, pk=pk), AskForm(request.POST)
     if form.is_valid():
         _ask(request, form.cleaned_data["detector"], dataset)
-        return redirect("detector_detail", form.cleaned_data["detector"].pk)
-    messages.error(request, "Choose a detector that can be asked.")
+    else:
+        messages.error(request, "Choose a detector that can be asked.")
     return redirect("dataset_detail", dataset.pk)
 
 
