@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from annotate import drafting
-from annotate.linting import Finding, PlainItem, PlainTurn, Plan, Severity, lint_item
+from annotate.linting import Finding, PlainItem, PlainTurn, Plan, Severity, StudyPlan, lint_item
 from annotate.services.items import Question, Texts
 
 
@@ -58,7 +59,7 @@ class Sheet:
 
 def sheet(texts: Texts, *, premise_class: str, plan: Plan) -> Sheet:
     """Everything that the pages show about these texts."""
-    findings = lint_item(plain(texts, premise_class), plan)
+    findings = findings_of(texts, premise_class=premise_class, plan=plan)
     description, modified = drafting.split_marks(texts.target_description, texts.modified_target_description)
     return Sheet(
         texts=texts,
@@ -71,6 +72,17 @@ def sheet(texts: Texts, *, premise_class: str, plan: Plan) -> Sheet:
         findings=findings,
         general=[finding for finding in findings if finding.turn not in texts.questions],
     )
+
+
+def findings_of(texts: Texts, *, premise_class: str, plan: Plan) -> list[Finding]:
+    """What the rules say about these texts."""
+    return list(_lint(plain(texts, premise_class), StudyPlan(plan.turns, tuple(plan.false_turns))))
+
+
+@lru_cache(maxsize=4096)
+def _lint(item: PlainItem, plan: StudyPlan) -> tuple[Finding, ...]:
+    """The same texts are looked at on page after page, and the rules are pure."""
+    return tuple(lint_item(item, plan))
 
 
 def plain(texts: Texts, premise_class: str) -> PlainItem:
