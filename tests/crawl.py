@@ -46,22 +46,23 @@ class Reply:
 
 @dataclass
 class Crawl:
-    """One person's visit of the whole site."""
+    """One person's visit of the whole site, or of what lies within some of its paths."""
 
     client: Client
     words: Iterable[str] = ()
+    within: tuple[str, ...] = ("/",)
     skip_names: Iterable[str] = ("sign_out",)
     replies: list[Reply] = field(default_factory=list)
 
     def run(self, *, methods: Iterable[str] = ("GET",), probe: str = "") -> list[Reply]:
         """Every route with every id, then every link; `probe` is a query that each page gets once more."""
         skipped = set(addresses(self.words, only=self.skip_names))
-        queue = deque(sorted(set(addresses(self.words)) - skipped))
+        queue = deque(sorted(url for url in set(addresses(self.words)) - skipped if url.startswith(self.within)))
         seen = set(queue) | skipped
         while queue:
             url = queue.popleft()
             for found in self._visit(url, methods, probe):
-                if found not in seen:
+                if found not in seen and found.startswith(self.within):
                     seen.add(found)
                     queue.append(found)
             assert len(self.replies) < LIMIT, "The crawl does not end: something links to ever new addresses."
@@ -100,7 +101,9 @@ def _body(raw: Any) -> str:
 def addresses(words: Iterable[str] = (), *, only: Iterable[str] | None = None) -> list[str]:
     """Every route of the site with every value that its parts may take."""
     numbers, uuids = ids()
-    values = {"int": [*numbers, "1"], "uuid": uuids, "str": [*words, *numbers], "slug": [*words], "path": [*words]}
+    names = [*words, *keys()]
+    values = {"int": [*numbers, "1"], "uuid": uuids, "str": [*names, *numbers], "slug": names, "path": names}
+    values["sha256"] = keys("sha256")
     return [
         url
         for name, route, parts in routes(get_resolver())
@@ -147,6 +150,16 @@ def ids() -> tuple[list[str], list[str]]:
         elif isinstance(first := keys.first(), int):
             numbers.add(first)
     return [str(number) for number in sorted(numbers)], sorted(uuids)
+
+
+def keys(*fields: str) -> list[str]:
+    """The first value of every column that names its row in an address."""
+    found: set[str] = set()
+    for model in apps.get_models():
+        for column in model._meta.concrete_fields:
+            if column.name in (fields or ("key", "slug", "sha256")):
+                found |= set(map(str, model._default_manager.order_by("pk").values_list(column.name, flat=True)[:1]))
+    return sorted(found - {""})
 
 
 # Links ----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 NOTHING_SHARED = "no response that both labelled"
 ONE_LABEL_ONLY = "both gave one and the same label throughout, so chance agreement is complete"
+NO_SPREAD = "no interval: one of the two gave one and the same label throughout, so the asymptotic error is 0"
 PERFECT = "no interval: at perfect agreement the asymptotic error is 0 whatever n is"
 
 
@@ -149,6 +150,8 @@ def from_table(
     kappa = (n * (a + d) - by_chance) / (n * n - by_chance)
     if a + d == n:
         return Agreement(a, b, c, d, left_out, *shares, kappa, None, None, PERFECT)
+    if 0 in (a + b, c + d, a + c, b + d):
+        return Agreement(a, b, c, d, left_out, *shares, kappa, None, None, NO_SPREAD)
     reach = NormalDist().inv_cdf((1 + level) / 2) * standard_error(first_true, first_false)
     return Agreement(a, b, c, d, left_out, *shares, kappa, max(kappa - reach, -1.0), min(kappa + reach, 1.0))
 

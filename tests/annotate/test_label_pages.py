@@ -58,6 +58,25 @@ def test_a_task_shows_class_both_questions_and_the_answer_as_text(lea: User, as_
     assert 'aria-pressed="true"' not in reply.text
 
 
+def test_the_picture_is_shown_only_where_the_set_says_so(lea: User, as_: As) -> None:
+    photo = factories.image(name="secret-file-name.jpg")
+    task = labels.NewTask("identity", "cat?", "dog?", "It sleeps.", photo)
+    for shown in (True, False):
+        row, _ = labels.open_set(
+            name=f"s{shown}",
+            dataset=factories.dataset(),
+            tasks=[task],
+            annotators=[lea],
+            seed=1,
+            by=None,
+            show_picture=shown,
+        )
+        page = as_(lea).get(address(row, lea)).text
+        assert (reverse("picture", args=[photo.sha256]) in page) is shown
+        assert "secret-file-name" not in page
+        assert as_(lea).get(reverse("picture", args=[photo.sha256])).status_code == 200
+
+
 def test_a_press_saves_and_shows_the_next_task(lea: User, as_: As) -> None:
     row = factories.label_set(factories.dataset(), [lea])
     reply = choose(as_(lea), address(row, lea), "0", unsure="on", comment="hm", seconds="2.5")

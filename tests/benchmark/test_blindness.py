@@ -227,7 +227,7 @@ def test_a_submitted_set_tells_lea_nothing_more(house: House, as_: As) -> None:
     say(house.row, house.lea, comment="mine alone", detect=True, n=99)
     labels.submit(assignment=house.row.label_set.assignments.get(person=house.lea))
     validation.close(validation_set=house.row, by=house.author)
-    replies = Crawl(as_(house.lea), WORDS).run()
+    replies = Crawl(as_(house.lea), WORDS, LABEL_PAGES).run()
     assert leaks(replies, hidden_from_annotators(house)) == []
 
 
@@ -257,7 +257,7 @@ def test_nothing_that_an_author_who_labels_sees_depends_on_a_single_verdict(hous
 def test_an_author_without_an_assignment_is_not_blind(house: House, as_: As) -> None:
     """The contrary: the same crawl finds verdicts and people where nobody labels."""
     house.row.label_set.assignments.filter(person=house.author).update(state="submitted")
-    replies = Crawl(as_(house.author), WORDS).run()
+    replies = Crawl(as_(house.author), WORDS, ("/validation/",)).run()
     assert leaks(replies, [str(SEED)]) != []
 
 
@@ -294,7 +294,7 @@ def test_a_field_added_to_a_serializer_by_mistake_is_found(
 
     monkeypatch.setattr(TaskSerializer, "get_model", get_model, raising=False)
     monkeypatch.setitem(TaskSerializer._declared_fields, "model", serializers.SerializerMethodField())
-    replies = Crawl(as_(house.lea), WORDS).run()
+    replies = Crawl(as_(house.lea), WORDS, LABEL_PAGES).run()
     assert any("/label-sets/" in leak for leak in leaks(replies, ["canary model"]))
 
 
@@ -305,9 +305,9 @@ def test_a_verdict_added_by_mistake_is_found(house: House, as_: As, monkeypatch:
     monkeypatch.setattr(TaskSerializer, "get_hint", get_hint, raising=False)
     monkeypatch.setitem(TaskSerializer._declared_fields, "hint", serializers.SerializerMethodField())
     client = as_(house.lea)
-    before = seen_by(client)
+    before = seen_by(client, LABEL_PAGES)
     change_all_that_is_hidden(house)
-    after = seen_by(client)
+    after = seen_by(client, LABEL_PAGES)
     assert any("/label-sets/" in url for url in before if before[url] != after[url])
 
 
@@ -323,10 +323,12 @@ _CHANCE = (
 )
 
 
-def seen_by(client: Client) -> dict[str, str]:
+def seen_by(client: Client, within: tuple[str, ...] = ("/",)) -> dict[str, str]:
     """Every reply that a signed-in person gets, without what is random in each reply."""
     Exposure.objects.all().delete()
-    return {reply.url: f"{reply.status} {_without_chance(reply.everything)}" for reply in Crawl(client, WORDS).run()}
+    return {
+        reply.url: f"{reply.status} {_without_chance(reply.everything)}" for reply in Crawl(client, WORDS, within).run()
+    }
 
 
 def _without_chance(text: str) -> str:

@@ -116,3 +116,11 @@ def test_masks_of_one_turn_each_agree_with_plain_labels(pairs):
     first, second = zip(*pairs, strict=True)
     masks = [([int(x is not None) for x in labels], [int(x is True) for x in labels]) for labels in (first, second)]
     assert from_masks(masks[0], masks[1], 1, planned=np.ones(len(pairs), dtype=int)) == compare(first, second)
+
+
+def test_one_rater_without_spread_leaves_kappa_without_an_interval() -> None:
+    # p_o = 3/4, p_e = (4*3 + 0*1)/16 = 3/4, so kappa = 0; the asymptotic error is 0 and would claim certainty.
+    found = from_table([3, 1], [0, 0])
+    assert found.kappa == 0
+    assert (found.low, found.high) == (None, None)
+    assert "one of the two" in found.reason
