@@ -2,25 +2,21 @@
 
 from decimal import Decimal
 
-from django.db.models import Sum
-
-from benchmark.models import Attempt, Run
+from benchmark import progress
+from benchmark.models import Run
 from benchmark.services import runs
-
-MILLION = Decimal(1_000_000)
 
 
 def spent(run: Run) -> Decimal:
-    """US dollars of all calls of a run by its model's prices; a price or count that is unknown adds nothing."""
-    used = Attempt.objects.filter(dialogue__run=run).aggregate(
-        input=Sum("input_tokens", default=0),
-        cached=Sum("cached_tokens", default=0),
-        output=Sum("output_tokens", default=0),
-    )
-    model = run.model
-    price_cached = model.price_cached_input if model.price_cached_input is not None else model.price_input
-    fresh = (used["input"] - used["cached"]) * (model.price_input or 0)
-    return Decimal(fresh + used["cached"] * (price_cached or 0) + used["output"] * (model.price_output or 0)) / MILLION
+    """US dollars of all calls of a run by its model's prices, and rather too much than too little.
+
+    Cached input counts as fresh where its price is unknown; calls without token counts add nothing.
+    """
+    used, model = progress.spent(run), run.model
+    fresh = model.price_input or Decimal(0)
+    cached = fresh if model.price_cached_input is None else model.price_cached_input
+    cost = (used.input - used.cached) * fresh + used.cached * cached + used.output * (model.price_output or Decimal(0))
+    return cost / progress.MILLION
 
 
 def pause_if_spent(*, run: Run) -> bool:

@@ -72,7 +72,7 @@ def system_of(detector: Detector) -> str:
     """The prompt that this version of the detector is. Raises Invalid where the file has changed since."""
     prompt = prompts.load(detector.prompt_name, int(detector.prompt_version))
     if prompt.sha256 != detector.prompt_sha256:
-        raise Invalid(f"The prompt {prompt.label} is no longer the one that {detector} was made with.")
+        raise Invalid(f"The prompt {prompt.name}.v{prompt.version} is no longer the one that {detector} was made with.")
     return prompt.text
 
 

@@ -22,7 +22,7 @@ from fpco_site.llm.types import ErrorKind, Picture
 class Conversation:
     """A dialogue as its lane holds it: what was asked and answered so far, and what comes next.
 
-    `settings` and `prompt` are what each attempt keeps of how it was asked.
+    `settings` is what each attempt keeps of how it was asked, the prompt's version and hash included.
     """
 
     system: str

@@ -208,6 +208,16 @@ def test_a_permanent_error_pauses_the_job_and_says_what_to_do(ada: User) -> None
     assert fresh(job).state == "complete"
 
 
+def test_a_prompt_that_has_changed_pauses_the_job(ada: User) -> None:
+    run = factories.run(answered=10, state="complete")
+    job = detectors.request(detector=made(ada), dataset=run.dataset, by=ada)
+    Detector.objects.update(prompt_sha256="0" * 64)
+    run_engine(honest())
+    assert fresh(job).state == "paused"
+    assert "detector.v1 is no longer the one" in fresh(job).pause_reason
+    assert not DetectorLabel.objects.exists()
+
+
 def test_before_any_run_there_is_nothing_to_detect(ada: User) -> None:
     with pytest.raises(Conflict, match="run a model first"):
         detectors.request(detector=made(ada), dataset=factories.dataset(), by=ada)

@@ -430,3 +430,13 @@ def test_a_picture_that_is_gone_pauses_the_run(ada: User) -> None:
     run_engine(FakeProvider(answer))
     assert fresh(run).state == "paused"
     assert "is missing" in fresh(run).pause_reason
+
+
+def test_a_prompt_that_has_changed_pauses_the_run(ada: User) -> None:
+    run = begun(ada)
+    Run.objects.update(prompt_sha256="0" * 64)
+    provider = FakeProvider(answer)
+    run_engine(provider)
+    assert provider.asked == []
+    assert fresh(run).state == "paused"
+    assert "inference.v1 is no longer the one that run" in fresh(run).pause_reason
