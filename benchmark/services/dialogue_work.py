@@ -129,5 +129,6 @@ def _system(run: Run) -> str:
     """The prompt that the run was made with. Raises Invalid where the file has changed since."""
     prompt = prompts.load(run.prompt_name, int(run.prompt_version))
     if prompt.sha256 != run.prompt_sha256:
-        raise Invalid(f"The prompt {prompt.name}.v{prompt.version} is no longer the one that run {run.pk} was made with.")
+        changed = f"{prompt.name}.v{prompt.version}"
+        raise Invalid(f"The prompt {changed} is no longer the one that run {run.pk} was made with.")
     return prompt.text
