@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -38,6 +38,18 @@ def default_drafter() -> Drafter:
         name=SCRIPTED, defaults={"provider": "drafter", "model_id": "scripted-drafter", "max_output_tokens": 4096}
     )
     return drafter
+
+
+def ensure_drafter(*, name: str, **values: Any) -> Literal["created", "updated", "unchanged"]:
+    """Keep a drafter as the catalogue describes it. Drafts made before say themselves what they were made with."""
+    known = Drafter.objects.filter(name=name).first()
+    if known is None:
+        Drafter.objects.create(name=name, **values)
+        return "created"
+    if all(getattr(known, field) == value for field, value in values.items()):
+        return "unchanged"
+    Drafter.objects.filter(pk=known.pk).update(**values)
+    return "updated"
 
 
 @transaction.atomic

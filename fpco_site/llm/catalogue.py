@@ -1,4 +1,4 @@
-"""The catalogue of models and detectors (`models.toml`), read strictly: nothing unknown is passed over."""
+"""The catalogue of models, detectors and drafters (`models.toml`), read strictly: nothing unknown is passed over."""
 
 import re
 import tomllib
@@ -16,11 +16,12 @@ WAITING = "transformers"
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 SLUG = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 CONCURRENCY = 4
+_REQUIRED = {"model": ("name", "family"), "detector": ("slug", "name"), "drafter": ("name",)}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One model or detector. Prices are US dollars per million tokens; None is unknown, which is not zero.
+    """One model, detector or drafter. Prices are US dollars per million tokens; None is unknown, which is not zero.
 
     `slug` is a detector's, `family` a model's; `waiting` marks an entry whose provider can't run yet.
     """
@@ -59,6 +60,7 @@ class Entry:
 class Catalogue:
     models: tuple[Entry, ...]
     detectors: tuple[Entry, ...]
+    drafters: tuple[Entry, ...] = ()
 
 
 def parse(text: str) -> Catalogue:
@@ -67,13 +69,15 @@ def parse(text: str) -> Catalogue:
         document = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise Invalid(f"The catalogue is not valid TOML: {error}.") from error
-    if unknown := sorted(document.keys() - {"model", "detector"}):
-        raise Invalid(f"The catalogue has [[model]] and [[detector]] entries; {unknown[0]!r} is neither.")
+    if unknown := sorted(document.keys() - _REQUIRED.keys()):
+        raise Invalid(f"The catalogue has [[model]], [[detector]] and [[drafter]] entries; {unknown[0]!r} is none.")
     models = tuple(_entry("model", row, number) for number, row in _rows(document, "model"))
     detectors = tuple(_entry("detector", row, number) for number, row in _rows(document, "detector"))
     _refuse_twins("model", "name", [entry.name for entry in models])
+    drafters = tuple(_entry("drafter", row, number) for number, row in _rows(document, "drafter"))
     _refuse_twins("detector", "slug", [entry.slug for entry in detectors])
-    return Catalogue(models=models, detectors=detectors)
+    _refuse_twins("drafter", "name", [entry.name for entry in drafters])
+    return Catalogue(models=models, detectors=detectors, drafters=drafters)
 
 
 def _rows(document: dict[str, Any], kind: str) -> Iterable[tuple[int, Any]]:
@@ -87,10 +91,10 @@ def _entry(kind: str, row: Any, number: int) -> Entry:
     if not isinstance(row, dict):
         raise Invalid(f"In the catalogue each {kind} is an entry of its own, [[{kind}]] with double brackets.")
     where = f"[[{kind}]] number {number} ({row.get('name')!r})" if row.get("name") else f"[[{kind}]] number {number}"
-    known = _KNOWN | ({"slug"} if kind == "detector" else {"family"})
+    required = _REQUIRED[kind]
+    known = _KNOWN | set(required)
     if unknown := sorted(row.keys() - known):
         raise Invalid(f"{where} has an unknown field {unknown[0]!r}; known are {', '.join(sorted(known))}.")
-    required = ("slug", "name") if kind == "detector" else ("name", "family")
     for name in (*required, "provider", "model_id"):
         if name not in row:
             raise Invalid(f"{where} lacks the field {name!r}.")

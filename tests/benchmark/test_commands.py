@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotate.models import User
+from annotate.models import Drafter, User
 from benchmark.management import waiting
 from benchmark.models import Detector, DetectorLabel, EvaluatedModel, Response, Run
 from benchmark.services import runs
@@ -59,6 +59,16 @@ def test_a_catalogue_is_loaded_and_loaded_again_without_change(catalogue: Path) 
     assert (model.name, model.concurrency, str(model.price_input)) == ("Skeptic", 3, "1.250000")
     detector = Detector.objects.get()
     assert (detector.version, detector.simulated, detector.prompt_name) == (1, True, "detector")
+
+
+def test_a_drafter_comes_with_the_catalogue_too(catalogue: Path) -> None:
+    entry = '[[drafter]]\nname = "Elm"\nprovider = "drafter"\nmodel_id = "elm"\nmax_output_tokens = 900\n'
+    catalogue.write_text(entry)
+    assert "1 created" in said("load_models", catalogue)
+    assert "1 unchanged" in said("load_models", catalogue)
+    catalogue.write_text(entry.replace("900", "1200"))
+    assert "1 updated" in said("load_models", catalogue)
+    assert Drafter.objects.get(name="Elm").endpoint().max_output_tokens == 1200
 
 
 def test_a_changed_entry_updates_a_model_and_makes_a_new_version_of_a_detector(catalogue: Path) -> None:

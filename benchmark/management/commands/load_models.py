@@ -1,4 +1,4 @@
-"""Load models and detectors from a catalogue file."""
+"""Load models, detectors and drafters from a catalogue file."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -11,7 +11,7 @@ from fpco_site.errors import FpcoError
 
 
 class Command(BaseCommand):
-    help = "Create or update the models and detectors of a models.toml; all of them or, at an error, none."
+    help = "Create or update the models, detectors and drafters of a models.toml; all of them or, at an error, none."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE", help="for instance models.toml")

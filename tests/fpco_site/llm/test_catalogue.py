@@ -100,7 +100,7 @@ def test_an_empty_catalogue_is_empty() -> None:
     [
         ('[[model]]\nname = "A\n', "not valid TOML: .*line 2"),
         (ENTRY + "name = 'B'\n", "not valid TOML: .*line 6"),
-        ("[[models]]\n", "'models' is neither"),
+        ("[[models]]\n", "'models' is none"),
         ("[model]\nname = 'A'\n", "double brackets"),
         ("model = ['A']\n", "double brackets"),
         ("[[model]]\nname = 'A'\n", r"\[\[model\]\] number 1 \('A'\) lacks the field 'family'"),
