@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from annotate.models import Dataset
-from benchmark.catalogue import model_entries
+from benchmark.catalogue import ModelEntry, model_entries
 from benchmark.models import Detector, EvaluatedModel, Run
 from benchmark.progress import WORDS
 from benchmark.services.runs import RETRIABLE
@@ -41,8 +41,9 @@ class RunForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["models"]
         assert isinstance(field, forms.ModelMultipleChoiceField)
-        entries = [entry for entry in model_entries(field.queryset or []) if entry.usable]
-        field.choices = [(entry.model.pk, _words(entry)) for entry in entries]
+        entries = model_entries(field.queryset or [])
+        field.choices = [(entry.model.pk, _words(entry)) for entry in entries if entry.usable]
+        self.keyless = [entry.model.name for entry in entries if not entry.usable]
 
     def chosen(self) -> tuple[Dataset | None, list[EvaluatedModel]]:
         """The dataset and models as the form stands, valid or not."""
@@ -53,7 +54,7 @@ class RunForm(forms.Form):
         return self.cleaned_data.get("dataset"), list(self.cleaned_data.get("models") or [])
 
 
-def _words(entry: Any) -> str:
+def _words(entry: ModelEntry) -> str:
     family = f" · {entry.model.family}" if entry.model.family else ""
     return f"{entry.model.name}{family}{' · simulated' if entry.simulated else ''}"
 
