@@ -13,11 +13,12 @@ from benchmark.models import (
     DetectorLabel,
     Dialogue,
     EvaluatedModel,
+    Release,
     Response,
     Run,
     ValidationSet,
 )
-from benchmark.services import blindness, demo, results
+from benchmark.services import blindness, demo, releases, results
 from benchmark.statistics.agreement import compare
 from fpco_site.llm.engine import pump
 
@@ -42,6 +43,7 @@ ROWS: tuple[type[Model], ...] = (
     Assignment,
     Label,
     ValidationSet,
+    Release,
 )
 
 pytestmark = pytest.mark.django_db
@@ -159,3 +161,9 @@ def test_a_second_load_changes_nothing(demo_study: dict[str, User], monkeypatch:
     before = counts()
     demo.load(people=demo_study)
     assert counts() == before
+
+
+def test_a_release_is_there_and_another_lab_would_accept_it(dataset: Dataset) -> None:
+    release = Release.objects.get(dataset=dataset)
+    assert release.state == "ready"
+    assert len(releases.verify(folder=releases.path_of(release)).items) == 18
