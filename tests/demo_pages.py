@@ -4,7 +4,7 @@ import re
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from urllib.parse import parse_qsl, urldefrag, urljoin, urlsplit
 
@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve
 
 from annotate.models import User
+from benchmark.models import Run
 
 HOST = "127.0.0.1"
 SAMPLES = 3  # pages of one address and one kind of query: the fourth item's page asks what the third's asked
@@ -23,7 +24,10 @@ WAYS = {"a": "href", "img": "src", "form": "action"}
 
 @dataclass(frozen=True)
 class Visit:
-    """One page as it was answered; `seconds` is the server's time, `sql` every query in order."""
+    """One page as it was answered; `seconds` is the server's time, `sql` every query in order.
+
+    `linked` is whether a page led there; other addresses were only tried.
+    """
 
     who: str
     path: str
@@ -31,6 +35,7 @@ class Visit:
     status: int
     seconds: float
     sql: tuple[str, ...]
+    linked: bool = False
 
     def __str__(self) -> str:
         return f"{self.who} {self.path} ({self.name}): {self.status}, {len(self.sql)} queries"
@@ -57,13 +62,13 @@ def client_of(person: User) -> Client:
 
 
 def walk(person: User) -> Iterator[Visit]:
-    """Every page that this person reaches, and every address that needs no argument."""
+    """Every page that this person reaches, every address that needs no argument, and the API's by its own ids."""
     client = client_of(person)
-    waiting = deque(["/", *plain_paths()])
+    waiting = deque([("/", True), *((path, False) for path in [*plain_paths(), *asking_paths()])])
     seen: set[str] = set()
     samples: Counter[tuple[str, frozenset[str]]] = Counter()
     while waiting:
-        path = waiting.popleft()
+        path, linked = waiting.popleft()
         name = name_of(path)
         kind = (name, frozenset(key for key, _ in parse_qsl(urlsplit(path).query)))
         if path in seen or not name or samples[kind] >= SAMPLES:
@@ -71,8 +76,9 @@ def walk(person: User) -> Iterator[Visit]:
         seen.add(path)
         samples[kind] += 1
         visit, response = look(client, person, path)
-        yield visit
-        waiting += links(path, response)
+        yield replace(visit, linked=linked)
+        waiting += [(link, True) for link in links(path, response)]
+        waiting += [(link, False) for link in api_paths(path, response)]
 
 
 def look(client: Client, person: User, path: str) -> tuple[Visit, HttpResponseBase]:
@@ -97,6 +103,26 @@ def links(path: str, response: HttpResponseBase) -> list[str]:
     parser.feed(response.content.decode())  # type: ignore[attr-defined]
     targets = (urldefrag(urljoin(path, link))[0] for link in parser.found)
     return [target for target in targets if target.startswith("/") and not target.startswith(("//", "/static/"))]
+
+
+def api_paths(path: str, response: HttpResponseBase) -> list[str]:
+    """Addresses of the rows that a list of the API holds."""
+    if not path.startswith("/api/") or response.get("Content-Type") != "application/json":
+        return []
+    body = response.json()  # type: ignore[attr-defined]
+    rows = body.get("results", []) if isinstance(body, dict) else body
+    below = [route for route in routes(get_resolver()) if re.fullmatch(rf"{re.escape(path[1:])}<[^>]+>/[^<]*", route)]
+    return [
+        "/" + re.sub(r"<\w+:(\w+)>", str(row["key"] if "<slug:key>" in route else row["id"]), route)
+        for route in below
+        for row in rows[:SAMPLES]
+    ]
+
+
+def asking_paths() -> list[str]:
+    """Addresses that answer only with a question behind them."""
+    run = Run.objects.latest("pk")
+    return [f"/api/v1/responses/?run={run.pk}", f"/api/v1/results/?dataset={run.dataset_id}"]
 
 
 def name_of(path: str) -> str:
