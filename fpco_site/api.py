@@ -13,7 +13,7 @@ from annotate.api.images import ImageViewSet
 from annotate.api.items import ItemViewSet
 from annotate.api.labels import LabelSetViewSet, LabelTaskViewSet
 from benchmark.api.agreement import ValidationSetViewSet
-from benchmark.api.dialogues import DialogueViewSet, ResponseViewSet
+from benchmark.api.dialogues import DialogueViewSet
 from benchmark.api.models import DetectorViewSet, ModelViewSet
 from benchmark.api.results import ReleaseViewSet, ResultViewSet
 from benchmark.api.runs import RunViewSet
@@ -29,7 +29,6 @@ router.register("models", ModelViewSet, basename="api_model")
 router.register("detectors", DetectorViewSet, basename="api_detector")
 router.register("runs", RunViewSet, basename="api_run")
 router.register("dialogues", DialogueViewSet, basename="api_dialogue")
-router.register("responses", ResponseViewSet, basename="api_response")
 router.register("results", ResultViewSet, basename="api_result")
 router.register("releases", ReleaseViewSet, basename="api_release")
 router.register("validation-sets", ValidationSetViewSet, basename="api_validation_set")

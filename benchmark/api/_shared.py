@@ -8,7 +8,7 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from annotate.permissions import IsAuthor, IsReader
 
 NO_STORE = "no-store, private"
-READS = frozenset({"list", "retrieve", "metadata", "dialogues"})
+READS = frozenset({"list", "retrieve", "metadata", "dialogues", "responses"})
 
 
 class ReadersReadAuthorsWrite(viewsets.GenericViewSet[Any]):

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
-from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response as Reply
@@ -12,7 +10,7 @@ from rest_framework.response import Response as Reply
 from annotate.permissions import IsReader, person_of
 from benchmark import reader
 from benchmark.api._shared import NO_STORE
-from benchmark.models import Dialogue, Response, Run
+from benchmark.models import Dialogue, Response
 from benchmark.services import blindness
 
 
@@ -100,28 +98,3 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
             "output_tokens",
             "reasoning_tokens",
         ]
-
-
-class OfRunSerializer(serializers.Serializer[Any]):
-    """Whose answers are listed."""
-
-    run = serializers.IntegerField()
-
-
-class ResponseViewSet(viewsets.GenericViewSet[Any]):
-    """All answers of one run; withheld from people who label its dataset."""
-
-    permission_classes = [IsAuthenticated, IsReader]
-    serializer_class = ResponseSerializer
-    queryset = Response.objects.defer("raw").select_related("dialogue__item").order_by("dialogue_id", "turn")
-
-    @extend_schema(parameters=[OfRunSerializer], responses=ResponseSerializer(many=True))
-    def list(self, request: Request) -> Reply:
-        given = OfRunSerializer(data=request.query_params)
-        given.is_valid(raise_exception=True)
-        run = get_object_or_404(Run.objects.select_related("dataset"), pk=given.validated_data["run"])
-        blindness.require_open_eyes(user=person_of(request), dataset=run.dataset, page="api responses")
-        page = self.paginate_queryset(self.get_queryset().filter(dialogue__run=run)) or []
-        reply = self.get_paginated_response(ResponseSerializer(page, many=True).data)
-        reply["Cache-Control"] = NO_STORE
-        return reply

@@ -16,9 +16,9 @@ from benchmark.services import results
 
 
 class WhichSerializer(serializers.Serializer[Any]):
-    """Which table: of a dataset, a measure, broken down along an axis."""
+    """Which table: of a dataset (the newest with results), a measure, broken down along an axis."""
 
-    dataset = serializers.PrimaryKeyRelatedField(queryset=Dataset.objects.all())
+    dataset = serializers.PrimaryKeyRelatedField(queryset=Dataset.objects.all(), required=False)
     measure = serializers.ChoiceField(choices=list(frames.MEASURES), default="corr_tp")
     axis = serializers.ChoiceField(choices=list(frames.BREAKDOWNS), default="premise_class")
 
@@ -53,7 +53,8 @@ class ResultViewSet(viewsets.ViewSet):
     def list(self, request: Request) -> Response:
         given = WhichSerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
-        result_set = results.default(given.validated_data["dataset"])
+        dataset = given.validated_data.get("dataset") or results.newest_dataset()
+        result_set = results.default(dataset) if dataset else None
         if result_set is None:
             return Response([])
         found = frames.masks(result_set)

@@ -11,10 +11,12 @@ from rest_framework.response import Response
 
 from annotate.permissions import person_of
 from benchmark import progress
-from benchmark.api._shared import EmptySerializer, ReadersReadAuthorsWrite
+from benchmark.api._shared import NO_STORE, EmptySerializer, ReadersReadAuthorsWrite
+from benchmark.api.dialogues import ResponseSerializer
 from benchmark.models import Dialogue, Run
+from benchmark.models import Response as Answer
 from benchmark.models.runs import RunState
-from benchmark.services import runs
+from benchmark.services import blindness, runs
 
 _PATH = [OpenApiParameter("id", int, OpenApiParameter.PATH)]
 
@@ -203,6 +205,18 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersReadAu
         rows = self.get_object().dialogues.select_related("item").order_by("id")
         page = self.paginate_queryset(rows) or []
         return self.get_paginated_response(DialogueRowSerializer(page, many=True).data)
+
+    @extend_schema(responses=ResponseSerializer(many=True), parameters=_PATH)
+    @action(detail=True)
+    def responses(self, request: Request, pk: int) -> Response:
+        """All answers of a run, as `responses.jsonl` has them; withheld from people who label its dataset."""
+        run = self.get_object()
+        blindness.require_open_eyes(user=person_of(request), dataset=run.dataset, page="api responses")
+        rows = Answer.objects.filter(dialogue__run=run).defer("raw").select_related("dialogue__item")
+        page = self.paginate_queryset(rows.order_by("dialogue_id", "turn")) or []
+        reply = self.get_paginated_response(ResponseSerializer(page, many=True).data)
+        reply["Cache-Control"] = NO_STORE
+        return reply
 
     def _answer(self, run: Run) -> Response:
         return Response(RunDetailSerializer(run).data)

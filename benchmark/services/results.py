@@ -59,6 +59,11 @@ def default(dataset: Dataset) -> ResultSet | None:
     return _follow(dataset, runs, detectors)
 
 
+def newest_dataset() -> Dataset | None:
+    """The newest dataset over which something has run."""
+    return next((row for row in Dataset.objects.order_by("-id") if counting_runs(row)), None)
+
+
 def counting_runs(dataset: Dataset) -> list[Run]:
     """The newest ended run of each model, or, where none has ended, its newest started one."""
     chosen: dict[int, Run] = {}

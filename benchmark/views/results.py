@@ -31,7 +31,7 @@ class Choice(forms.Form):
 @reader_required
 def page(request: HttpRequest) -> HttpResponse:
     choice = Choice(request.GET)
-    dataset = choice.chosen("dataset", None) or _newest_with_results()
+    dataset = choice.chosen("dataset", None) or results.newest_dataset()
     result_set = results.default(dataset) if dataset else None
     if result_set is None:
         measure = choice.chosen("measure", "corr_tp")
@@ -53,10 +53,6 @@ def table_csv(request: HttpRequest, pk: int, measure: str) -> HttpResponse:
     return HttpResponse(
         text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{name}"'}
     )
-
-
-def _newest_with_results() -> Dataset | None:
-    return next((row for row in Dataset.objects.order_by("-id") if results.counting_runs(row)), None)
 
 
 def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def reads(run: Run) -> list[str]:
 def response_level(run: Run) -> list[str]:
     dialogue = run.dialogues.first()
     assert dialogue is not None
-    return [f"dialogues/{dialogue.pk}/", f"responses/?run={run.pk}"]
+    return [f"dialogues/{dialogue.pk}/", f"runs/{run.pk}/responses/"]
 
 
 def test_readers_and_authors_read_and_annotators_find_nothing(
@@ -154,5 +154,6 @@ def test_results_are_the_rows_of_the_table(as_: As, rita: User, run: Run) -> Non
     rows = as_(rita).get(f"{V1}/results/?dataset={run.dataset_id}&measure=corr_tp").json()
     whole = next(row for row in rows if row["level"] == "overall" and row["k"] == 10)
     assert (whole["n"], whole["corrections"], whole["value"]) == (14, 10, pytest.approx(10 / 14))
+    assert as_(rita).get(f"{V1}/results/").json() == rows
     assert as_(rita).get(f"{V1}/results/?dataset={run.dataset_id}&measure=x").status_code == 400
     assert as_(rita).get(f"{V1}/results/?dataset={factories.dataset().pk}").json() == []
