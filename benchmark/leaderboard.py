@@ -106,7 +106,8 @@ def chart_rows(found: Masks, measure: str, axis: str, k: int | None = None) -> l
     lead = AVG if AVG in found.columns else found.columns[0]
     return [
         {
-            "model": cell.model.name,
+            # A figure travels without its page, so it says itself what is simulated.
+            "model": f"{cell.model.name} (simulated)" if cell.model.simulated else cell.model.name,
             "family": cell.model.family,
             "premise_class": LEVEL_NAMES[cell.level],
             "k": cell.k,
