@@ -144,7 +144,7 @@ def _cycled(values: Sequence[str], length: int) -> list[str]:
 
 def _key(field: str, names: list[str], look: Look) -> Spec:
     """Colour and shape together, so that no line is told by colour alone."""
-    legend = {"orient": "bottom", "columns": 5, "symbolOpacity": 1}
+    legend = {"orient": "bottom", "columns": 5, "labelLimit": 240, "symbolOpacity": 1}
     base = {"field": field, "type": "nominal", "title": None, "legend": legend}
     return {
         "color": base | {"scale": {"domain": names, "range": _cycled(look.colours, len(names))}},
