@@ -122,7 +122,7 @@ def api_paths(path: str, response: HttpResponseBase) -> list[str]:
 def asking_paths() -> list[str]:
     """Addresses that answer only with a question behind them."""
     run = Run.objects.latest("pk")
-    return [f"/api/v1/responses/?run={run.pk}", f"/api/v1/results/?dataset={run.dataset_id}"]
+    return [f"/api/v1/runs/{run.pk}/responses/", f"/api/v1/results/?dataset={run.dataset_id}"]
 
 
 def name_of(path: str) -> str:
