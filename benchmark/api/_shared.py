@@ -6,6 +6,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.permissions import BasePermission, IsAuthenticated
 
 from annotate.permissions import IsAuthor, IsReader
+from benchmark.services.models import ENDPOINT_FIELDS
 
 NO_STORE = "no-store, private"
 READS = frozenset({"list", "retrieve", "metadata", "dialogues", "responses"})
@@ -22,17 +23,4 @@ class EmptySerializer(serializers.Serializer[Any]):
     """A request without a body."""
 
 
-ENDPOINT = [
-    "provider",
-    "model_id",
-    "base_url",
-    "api_key_env",
-    "max_output_tokens",
-    "temperature",
-    "top_p",
-    "concurrency",
-    "options",
-    "price_input",
-    "price_cached_input",
-    "price_output",
-]
+ENDPOINT = list(ENDPOINT_FIELDS)
