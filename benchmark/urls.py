@@ -39,6 +39,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:pk>/start/", runs.run_start, name="run_start"),
     path("runs/<int:pk>/pause/", runs.run_pause, name="run_pause"),
     path("runs/<int:pk>/resume/", runs.run_resume, name="run_resume"),
+    path("runs/<int:pk>/change/", runs.run_change, name="run_change"),
     path("runs/<int:pk>/stop/", runs.run_stop, name="run_stop"),
     path("runs/<int:pk>/retry/", runs.run_retry, name="run_retry"),
     path("runs/<int:pk>/errors/", dialogues.run_errors, name="run_errors"),

@@ -59,6 +59,20 @@ def _words(entry: ModelEntry) -> str:
     return f"{entry.model.name}{family}{' · simulated' if entry.simulated else ''}"
 
 
+class ChangeForm(forms.Form):
+    """What can be changed of an open run."""
+
+    concurrency = forms.IntegerField(min_value=1, max_value=1024, label="Dialogues at once")
+    budget = forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        label="Budget in US dollars",
+        help_text="Empty: no limit. It needs the model's prices.",
+    )
+
+
 class RetryForm(forms.Form):
     """Which outcomes are asked again; `lost` counts the dialogues of each."""
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate.models import Dataset
 from annotate.permissions import author_required, person_of, reader_required
 from benchmark import progress
-from benchmark.forms.runs import RetryForm, RunForm
+from benchmark.forms.runs import ChangeForm, RetryForm, RunForm
 from benchmark.models import Dialogue, EvaluatedModel, Run
 from benchmark.models.runs import DialogueState, RunState
 from benchmark.services import runs
@@ -52,7 +52,10 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     run = _run(pk)
     state = chosen(request, "state", DialogueState.values)
     page = page_of(request, _dialogues(run, state), DIALOGUES_PER_PAGE)
-    context = {**_live(run), "page_obj": page, "state": state, "states": DialogueState.choices}
+    change = (
+        ChangeForm(initial={"concurrency": run.concurrency, "budget": run.budget}) if run.state in runs.OPEN else None
+    )
+    context = {**_live(run), "change": change, "page_obj": page, "state": state, "states": DialogueState.choices}
     return render(request, "benchmark/run_detail.html", context)
 
 
@@ -104,6 +107,19 @@ def run_pause(request: HttpRequest, pk: int) -> HttpResponse:
 @author_required
 def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
     runs.resume(run=_run(pk), by=person_of(request))
+    return redirect("run_detail", pk)
+
+
+@require_POST
+@author_required
+def run_change(request: HttpRequest, pk: int) -> HttpResponse:
+    """Other concurrency or budget for an open run; it goes on from where it is."""
+    run, form = _run(pk), ChangeForm(request.POST)
+    if form.is_valid():
+        runs.change(run=run, by=person_of(request), **form.cleaned_data)
+        messages.success(request, "Changed.")
+    else:
+        messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
     return redirect("run_detail", pk)
 
 

@@ -13,7 +13,7 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 type As = Callable[[User], Client]
-ACTIONS = ("run_start", "run_pause", "run_resume", "run_stop", "run_retry")
+ACTIONS = ("run_start", "run_pause", "run_resume", "run_change", "run_stop", "run_retry")
 
 
 def failed_run() -> Run:
@@ -214,3 +214,16 @@ def test_empty_pages_say_what_to_do_next(as_: As, ada: User, rita: User) -> None
     assert reverse("run_new") in as_(ada).get(reverse("run_list")).content.decode()
     assert reverse("run_new") not in as_(rita).get(reverse("run_list")).content.decode()
     assert reverse("model_list") in as_(ada).get(reverse("run_new")).content.decode()
+
+
+def test_a_budget_that_is_spent_can_be_raised_on_the_page(as_: As, ada: User) -> None:
+    model = factories.model(provider="openai_compatible", price_input="1", price_output="2")
+    run = factories.run(model=model, state="paused", budget="1.00", pause_reason="The budget is spent.")
+    page = as_(ada).get(reverse("run_detail", args=[run.pk])).content.decode()
+    assert 'name="budget"' in page
+    as_(ada).post(reverse("run_change", args=[run.pk]), {"concurrency": "3", "budget": "2.5"})
+    run.refresh_from_db()
+    assert (run.concurrency, str(run.budget)) == (3, "2.5000")
+    as_(ada).post(reverse("run_change", args=[run.pk]), {"concurrency": "0", "budget": ""})
+    run.refresh_from_db()
+    assert (run.concurrency, str(run.budget)) == (3, "2.5000")
