@@ -8,7 +8,8 @@ from django.db import migrations
 def frozen(table: str, columns: list[str], message: str) -> migrations.RunPython:
     """A migration step: updating any of `columns` of `table` is refused with `message`.
 
-    Works on SQLite and PostgreSQL alike; `message` must not hold a quote.
+    Works on SQLite and PostgreSQL alike; `message` must not hold a quote. A later migration that alters
+    the table must run this again: SQLite makes the table anew and drops its triggers.
     """
     name = f"{table}_frozen"
     listed = ", ".join(f'"{column}"' for column in columns)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 
 from annotate.models import DatasetItem, DatasetTurn
 from benchmark.models import DetectorLabel, Response
@@ -46,3 +46,28 @@ def test_text_with_nul_and_lone_surrogates_comes_back_true() -> None:
     kept = Response.objects.get()
     assert kept.text == odd
     assert kept.raw == b"\x00\xff raw"
+
+
+FROZEN = {
+    "annotate_dataset",
+    "annotate_datasetitem",
+    "annotate_datasetturn",
+    "annotate_revision",
+    "annotate_label",
+    "annotate_labeltask",
+    "benchmark_response",
+    "benchmark_attempt",
+    "benchmark_detectorlabel",
+}
+
+
+def test_no_migration_has_dropped_a_trigger() -> None:
+    """SQLite makes a table anew when a migration alters it, and forgets its triggers."""
+    query = (
+        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        if connection.vendor == "sqlite"
+        else "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        assert {row[0] for row in cursor.fetchall()} == {f"{table}_frozen" for table in FROZEN}

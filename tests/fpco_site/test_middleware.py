@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client
-from django.urls import path
+from django.urls import include, path
 
 from annotate.models import User
 from fpco_site.errors import Withheld
@@ -19,7 +19,7 @@ def lose(request: HttpRequest) -> HttpResponse:
     raise Http404
 
 
-urlpatterns = [path("refuse/", refuse), path("lose/", lose)]
+urlpatterns = [path("refuse/", refuse), path("lose/", lose), path("", include("annotate.urls"))]
 pytestmark = pytest.mark.urls(__name__)
 
 
