@@ -9,10 +9,13 @@ from urllib.parse import urlsplit
 from annotate.axes import Category, Cell, Complexity, PremiseClass
 from annotate.models.images import Source
 from fpco_site.errors import Invalid
+from fpco_site.fields import escape
 
 FACTS = ("source", "source_id", "author", "license", "license_url", "landing_url", "target")
 PLACE = ("complexity", "category", "premise_class")
 COLUMNS = ("file", "source", "source_id", "author", "license", "license_url", "landing_url", *PLACE, "target")
+# Characters at most, as in the forms in which people correct them.
+LONGEST = {"target": 200, "source_id": 200, "author": 300, "license": 200, "license_url": 500, "landing_url": 500}
 _CHOICES = {
     "source": tuple(Source.values),
     "complexity": tuple(Complexity.values),
@@ -101,6 +104,11 @@ def _row(header: list[str], values: list[str], where: str, line: int) -> Row:
     for column, choices in _CHOICES.items():
         if column in given and given[column] not in choices:
             raise Invalid(f"{where}: {column} must be one of {', '.join(choices)}, not {given[column]!r}.")
+    for column, value in given.items():
+        if len(value) > (longest := LONGEST.get(column, len(value))):
+            raise Invalid(f"{where}: {column} has {len(value):,} characters; at most {longest} are allowed.")
+        if escape(value) != value:
+            raise Invalid(f"{where}: {column} holds a control character that can't be typed; remove it.")
     for column in ("license_url", "landing_url"):
         if column in given and not web_address(given[column]):
             raise Invalid(f"{where}: {column} must be an http or https address, not {given[column]!r}.")

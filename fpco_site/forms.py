@@ -6,6 +6,9 @@ from django.forms import widgets
 from django.forms.boundfield import BoundField
 from django.forms.renderers import TemplatesSetting
 
+# Fits every id of both databases, and `int` never meets a text that takes it long.
+_LONGEST_NUMBER = 18
+
 # Django puts the class of these on their list too, so the browser's own controls are used, in our accent.
 _LISTS = (widgets.RadioSelect, widgets.CheckboxSelectMultiple)
 
@@ -32,6 +35,11 @@ class StudioRenderer(TemplatesSetting):
     form_template_name = "components/form.html"
     field_template_name = "components/field.html"
     bound_field_class = StudioBoundField
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a request names in plain digits; None for any other text, also for "²" and for 10**30."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
 
 
 def _css_class(widget: widgets.Widget) -> str:

@@ -1,11 +1,29 @@
-"""Our own errors as pages: one clear sentence with the right status."""
+"""Our own errors as pages: one clear sentence with the right status; and addresses that no database can look up."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from fpco_site.errors import FpcoError
+
+
+class SignInFirst(LoginRequiredMiddleware):
+    """Sends who is signed out to sign in, and then back to a page: to the one that a form was sent from."""
+
+    def handle_no_permission(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
+    ) -> HttpResponseRedirect:
+        if request.method in {"GET", "HEAD"}:
+            return super().handle_no_permission(request, view_func)
+        came = request.headers.get("Referer", "")
+        ours = url_has_allowed_host_and_scheme(came, {request.get_host()}, require_https=request.is_secure())
+        page = urlsplit(came)._replace(scheme="", netloc="", fragment="").geturl() if ours else ""
+        return redirect_to_login(page or "/", self.get_login_url(view_func))
 
 
 class Refusals:
@@ -15,6 +33,9 @@ class Refusals:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        # PostgreSQL takes no NUL: nothing can be looked up by it, so nothing is there.
+        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            raise Http404
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -84,7 +84,7 @@ class LabelSetViewSet(viewsets.ViewSet):
     @action(detail=True)
     def tasks(self, request: Request, pk: int) -> Response:
         """All tasks of the set in one's own order, with one's own labels."""
-        work = _worklist_for(person_of(request), label_set=pk)
+        work = _worklist_for(person_of(request), label_set__pk=pk)
         rows = TaskSerializer(work.tasks, many=True, context={"labels": work.labels})
         return Response(rows.data, headers=NO_STORE)
 
@@ -92,7 +92,7 @@ class LabelSetViewSet(viewsets.ViewSet):
     @action(detail=True, methods=["post"])
     def submit(self, request: Request, pk: int) -> Response:
         """Lock one's labels, for ever."""
-        work = _worklist_for(person_of(request), label_set=pk)
+        work = _worklist_for(person_of(request), label_set__pk=pk)
         labels.submit(assignment=work.assignment)
         share = worklist.shares(Assignment.objects.filter(pk=work.assignment.pk))[0]
         return Response(ShareSerializer(share).data, headers=NO_STORE)

@@ -28,6 +28,7 @@ class UploadForm(forms.Form):
 
     photographs = SeveralFilesField(
         label="Photographs",
+        allow_empty_file=True,  # refused by its name, and the others are kept
         widget=SeveralFilesInput(attrs={"accept": "image/*", "class": "drop-input"}),
         help_text="Drop files here or choose them: JPEG, PNG, WebP, TIFF, BMP, GIF or AVIF.",
     )
@@ -53,7 +54,7 @@ class PlaceForm(forms.Form):
     category = forms.ChoiceField(choices=Category.choices, required=False)
     premise_class = forms.ChoiceField(choices=PremiseClass.choices, required=False)
     cell = forms.CharField(required=False)
-    target = forms.CharField(required=False, max_length=200)
+    target = forms.CharField(required=False, max_length=image_csv.LONGEST["target"])
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
@@ -69,10 +70,12 @@ class PlaceForm(forms.Form):
 class FactsForm(forms.Form):
     """Where a picture comes from."""
 
-    target = forms.CharField(required=False, max_length=200, help_text="The noun that the metadata names.")
+    target = forms.CharField(
+        required=False, max_length=image_csv.LONGEST["target"], help_text="The noun that the metadata names."
+    )
     source = forms.ChoiceField(choices=Source.choices)
-    source_id = forms.CharField(label="Source id", required=False, max_length=200)
-    author = forms.CharField(required=False, max_length=300)
-    license = forms.CharField(label="Licence", required=False, max_length=200)
-    license_url = forms.CharField(label="Licence address", required=False, max_length=500)
-    landing_url = forms.CharField(label="Landing page", required=False, max_length=500)
+    source_id = forms.CharField(label="Source id", required=False, max_length=image_csv.LONGEST["source_id"])
+    author = forms.CharField(required=False, max_length=image_csv.LONGEST["author"])
+    license = forms.CharField(label="Licence", required=False, max_length=image_csv.LONGEST["license"])
+    license_url = forms.CharField(label="Licence address", required=False, max_length=image_csv.LONGEST["license_url"])
+    landing_url = forms.CharField(label="Landing page", required=False, max_length=image_csv.LONGEST["landing_url"])

@@ -13,6 +13,8 @@ from annotate.models.items import ItemState
 from annotate.services import items, protocols
 from fpco_site.errors import Conflict, Invalid
 
+# A file system takes 255 bytes; a release adds its number and ".zip".
+LONGEST_FOLDER = 200
 FACTS = tuple(field.name for field in ImageFacts._meta.get_fields())
 
 
@@ -93,6 +95,8 @@ def check_name(name: str) -> str:
     name = name.strip()
     if not name or len(name) > 100 or name.startswith(".") or any(char in '/\\:*?"<>|\n\r\t\0' for char in name):
         raise Invalid('A dataset needs a name of at most 100 characters without any of / \\ : * ? " < > |.')
+    if len(name.encode("utf-8", "replace")) > LONGEST_FOLDER:
+        raise Invalid(f"This name is too long for a folder: {LONGEST_FOLDER} bytes at most, and an emoji takes four.")
     if Dataset.objects.filter(name=name).exists():
         raise Conflict(f"There is already a dataset named {name}; frozen datasets are never changed.")
     return name

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -91,12 +92,15 @@ def import_many(*, given: Iterable[Given], table: image_csv.Table | None = None,
 
     Yields the fate of every file, and last of the rows of the table whose file was not there.
     """
-    used: set[int] = set()
-    for file in given:
-        row = table.find(file.path) if table else None
-        if row is not None:
-            used.add(row.line)
-        yield _import_one(file, row, by)
+    files = list(given)
+    rows = [table.find(file.path) if table else None for file in files]
+    used = Counter(row.line for row in rows if row is not None)
+    exact = Counter(file.path for file in files)
+    for file, row in zip(files, rows, strict=True):
+        if row is not None and used[row.line] > 1 and (file.path != row.file or exact[file.path] > 1):
+            yield Fate(file.path, Outcome.REFUSED, _ambiguous(row, used[row.line]))
+        else:
+            yield _import_one(file, row, by)
     for row in table or ():
         if row.line not in used:
             yield Fate(row.file, Outcome.MISSING, f"The table names it on line {row.line}, but there is no such file.")
@@ -137,6 +141,11 @@ def thumbnail(image: Image) -> Path:
             data = pictures.thumbnail(file.read(), side=THUMB_SIDE)
         _write_whole(path, data)
     return path
+
+
+def _ambiguous(row: image_csv.Row, files: int) -> str:
+    """A picture must not get the author and licence of another one that has its name."""
+    return f"Line {row.line} of the table could mean any of {files} files named {row.file}: give each its own path."
 
 
 def _import_one(file: Given, row: image_csv.Row | None, by: User | None) -> Fate:

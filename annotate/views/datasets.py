@@ -82,7 +82,9 @@ def dataset_attach(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @reader_required
 def dataset_item(request: HttpRequest, pk: int, item: int) -> HttpResponse:
-    row = get_object_or_404(DatasetItem.objects.select_related("dataset", "image", "source_item"), pk=item, dataset=pk)
+    row = get_object_or_404(
+        DatasetItem.objects.select_related("dataset", "image", "source_item"), pk=item, dataset__pk=pk
+    )
     same = DatasetItem.objects.filter(dataset=pk).order_by("key")
     turns = [
         {"turn": turn, "content": content, "modified": modified if turn.false_premise else []}

@@ -10,14 +10,15 @@ from annotate.models import Draft, Drafter, Item
 from annotate.permissions import author_required, person_of
 from annotate.services import drafts
 from fpco_site.errors import Invalid
+from fpco_site.forms import whole_number
 
 
 @require_POST
 @author_required
 def draft_request(request: HttpRequest, key: str) -> HttpResponse:
     item = get_object_or_404(Item, key=key)
-    chosen = request.POST.get("drafter", "")
-    drafter = get_object_or_404(Drafter, pk=int(chosen)) if chosen.isdigit() else drafts.default_drafter()
+    chosen = whole_number(request.POST.get("drafter", ""))
+    drafter = drafts.default_drafter() if chosen is None else get_object_or_404(Drafter, pk=chosen)
     drafts.request(item=item, kind=request.POST.get("kind", ""), drafter=drafter, by=person_of(request))
     if request.htmx:  # type: ignore[attr-defined]
         return _panel(request, item)

@@ -1,5 +1,6 @@
 """Images: import, origin and place."""
 
+import os.path
 from pathlib import Path
 
 from django.conf import settings
@@ -176,7 +177,7 @@ def _server_folder(name: str) -> Path:
     """A folder below the data folder's import/, and nowhere else."""
     top = (Path(settings.DATA_DIR) / "import").resolve()
     folder = (top / name.strip().lstrip("/")).resolve()
-    if not folder.is_relative_to(top) or not folder.is_dir():
+    if not folder.is_relative_to(top) or not os.path.isdir(folder):
         raise Invalid(f"There is no folder {name.strip()!r} below import/ in the data folder of the server.")
     return folder
 
@@ -185,7 +186,7 @@ def _server_table(folder: Path, name: str) -> image_csv.Table | None:
     if not name.strip():
         return None
     path = (folder / name.strip()).resolve()
-    if not path.is_relative_to(folder) or not path.is_file():
+    if not path.is_relative_to(folder) or not os.path.isfile(path):
         raise Invalid(f"There is no file {name.strip()!r} in that folder.")
     return image_csv.parse(path.read_bytes(), name=path.name)
 

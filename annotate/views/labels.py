@@ -25,7 +25,7 @@ no_store = cache_control(no_store=True, private=True)
 
 def get_worklist_for(user: User, pk: int) -> Worklist:
     """This person's work on a set; 404 where there is none."""
-    return Worklist(get_object_or_404(Assignment.objects.select_related("label_set"), label_set=pk, person=user))
+    return Worklist(get_object_or_404(Assignment.objects.select_related("label_set"), label_set__pk=pk, person=user))
 
 
 def get_task_for(work: Worklist, pk: uuid.UUID) -> LabelTask:

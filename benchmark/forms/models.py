@@ -40,6 +40,14 @@ def _choices(offline: tuple[str, ...], kept: str) -> list[tuple[str, str]]:
     return [(name, name) for name in names]
 
 
+class OptionsField(forms.JSONField):
+    """JSON that is shown again as it can be sent: half of a character is no text."""
+
+    def prepare_value(self, value: Any) -> Any:
+        shown = super().prepare_value(value)
+        return shown.encode("utf-8", "backslashreplace").decode() if isinstance(shown, str) else shown
+
+
 class _EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
     """A model form whose provider is one of those that fit."""
 
@@ -78,6 +86,7 @@ class ModelForm(_EndpointForm):
     class Meta:
         model = EvaluatedModel
         fields = ["name", "family", *_ENDPOINT, *_SETTINGS, *_PRICES, "active"]
+        field_classes = {"options": OptionsField}
         labels = _LABELS
         help_texts = _HELP
         widgets = {"options": forms.Textarea(attrs={"rows": 3, "class": "mono"})}
@@ -91,6 +100,7 @@ class DetectorForm(_EndpointForm):
     class Meta:
         model = Detector
         fields = ["slug", "name", *_ENDPOINT, *_SETTINGS, *_PRICES]
+        field_classes = {"options": OptionsField}
         labels = {**_LABELS, "slug": "Slug", "concurrency": "Calls at once"}
         help_texts = {**_HELP, "slug": "Names the detector in tables and releases; all its versions share it."}
         widgets = {"options": forms.Textarea(attrs={"rows": 3, "class": "mono"})}

@@ -9,6 +9,7 @@ from benchmark.catalogue import ModelEntry, model_entries
 from benchmark.models import Detector, EvaluatedModel, Run
 from benchmark.progress import WORDS
 from benchmark.services.runs import RETRIABLE
+from fpco_site.forms import whole_number
 
 
 class RunForm(forms.Form):
@@ -48,8 +49,8 @@ class RunForm(forms.Form):
     def chosen(self) -> tuple[Dataset | None, list[EvaluatedModel]]:
         """The dataset and models as the form stands, valid or not."""
         if not self.is_bound:
-            given = str(self.initial.get("dataset", ""))
-            return (Dataset.objects.filter(pk=int(given)).first() if given.isdigit() else None), []
+            given = whole_number(str(self.initial.get("dataset", "")))
+            return (None if given is None else Dataset.objects.filter(pk=given).first()), []
         self.is_valid()
         return self.cleaned_data.get("dataset"), list(self.cleaned_data.get("models") or [])
 

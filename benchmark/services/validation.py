@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from annotate.models import Dataset, DatasetTurn, LabelSet, User
+from annotate.models.labels import LabelSetState
 from annotate.services import labels
 from annotate.services.labels import NewTask
 from benchmark import sampling
@@ -30,6 +31,7 @@ def open(
     result_set: ResultSet | None = None,
     name: str = "",
     show_picture: bool = False,
+    twins: bool = True,
 ) -> ValidationSet:
     """Draw `per_cell` answers of each model and class from the false-premise turns, and open them.
 
@@ -43,7 +45,8 @@ def open(
     Invalid
         If nothing can be drawn, an annotator can't label, or a picture to be shown is missing.
     Conflict
-        If a run that counts has not ended: its draw could not be repeated.
+        If a run that counts has not ended: its draw could not be repeated. Without `twins`, also if the same
+        was opened for the same people before, and nobody has labelled in it yet; a name of its own opens another.
     """
     result_set = result_set or results.default(dataset)
     if result_set is None:
@@ -51,18 +54,22 @@ def open(
     _refuse_unfinished(result_set)
     if per_cell < 1:
         raise Invalid("Draw at least one answer of each model and class.")
-    seed = secrets.randbelow(2**31) if seed is None else seed
+    wanted, seed = seed, secrets.randbelow(2**31) if seed is None else seed
     frame = _frame(result_set)
     drawn = sampling.draw([unit for unit, _ in frame], per_cell, seed, strata=_strata(result_set))
     ids = {unit.key: pk for unit, pk in frame}
     responses = _responses([ids[unit.key] for unit in drawn.drawn])
     tasks = _tasks(dataset, responses, show_picture)
+    people = list(annotators)
     with transaction.atomic():
+        Dataset.objects.select_for_update().get(pk=dataset.pk)  # the same form sent twice takes turns
+        if not twins and not name.strip():
+            _refuse_twin(result_set, people, wanted, per_cell=per_cell, label_set__show_picture=show_picture)
         label_set, rows = labels.open_set(
             name=name.strip() or _free_name(dataset),
             dataset=dataset,
             tasks=tasks,
-            annotators=annotators,
+            annotators=people,
             seed=seed,
             by=by,
             show_picture=show_picture,
@@ -92,6 +99,18 @@ def close(*, validation_set: ValidationSet, by: User) -> ValidationSet:
     """Lock all labels of the set; it never reopens."""
     validation_set.label_set = labels.close(label_set=validation_set.label_set, by=by)
     return validation_set
+
+
+def _refuse_twin(result_set: ResultSet, people: list[User], seed: int | None, **same: Any) -> None:
+    """A form that is sent twice must not give annotators the same work twice."""
+    twins = ValidationSet.objects.filter(result_set=result_set, label_set__state=LabelSetState.OPEN, **same)
+    for twin in twins.select_related("label_set") if seed is None else twins.filter(seed=seed):
+        mine = twin.label_set.assignments.all()
+        if {row.person_id for row in mine} == {person.pk for person in people} and not mine.exclude(labels=None):
+            raise Conflict(
+                f"{twin.label_set.name} is open for the same people, and nobody has labelled in it yet. "
+                "To open another one all the same, give it a name."
+            )
 
 
 def _refuse_unfinished(result_set: ResultSet) -> None:

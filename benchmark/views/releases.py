@@ -11,6 +11,7 @@ from benchmark.models import Release
 from benchmark.models.releases import ReleaseState
 from benchmark.services import releases
 from benchmark.services.blindness import require_open_eyes
+from fpco_site.forms import whole_number
 
 _UNFINISHED = (ReleaseState.WAITING, ReleaseState.BUILDING)
 
@@ -31,7 +32,7 @@ def release_list(request: HttpRequest) -> HttpResponse:
 @author_required
 @require_POST
 def release_new(request: HttpRequest) -> HttpResponse:
-    dataset = get_object_or_404(Dataset, pk=request.POST.get("dataset") or 0)
+    dataset = get_object_or_404(Dataset, pk=whole_number(request.POST.get("dataset", "")))
     releases.request(dataset=dataset, by=person_of(request))
     messages.success(request, f"A release of {dataset.name} is being built.")
     return redirect("release_list")

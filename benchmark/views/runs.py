@@ -19,6 +19,7 @@ from benchmark.models.runs import DialogueState, RunState
 from benchmark.services import runs
 from benchmark.views._shared import chosen, page_of
 from fpco_site.errors import FpcoError
+from fpco_site.forms import whole_number
 
 DIALOGUES_PER_PAGE = 25
 
@@ -148,8 +149,7 @@ def _run(pk: int) -> Run:
 
 
 def _number(request: HttpRequest, name: str) -> int | None:
-    value = request.GET.get(name, "")
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else None
+    return whole_number(request.GET.get(name, ""))
 
 
 def _wanted(request: HttpRequest) -> dict[str, Any]:

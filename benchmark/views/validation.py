@@ -35,7 +35,7 @@ def validation_new(request: HttpRequest) -> HttpResponse:
     form = OpenForm(request.POST or None, initial={"dataset": request.GET.get("dataset")})
     if request.method == "POST" and form.is_valid():
         try:
-            made = validation.open(by=person_of(request), **form.cleaned_data)
+            made = validation.open(by=person_of(request), twins=False, **form.cleaned_data)
         except FpcoError as error:
             form.add_error(None, error.message)
         else:

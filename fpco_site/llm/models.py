@@ -1,8 +1,11 @@
 """Rows that the engine keeps: workers, gates, leases and the description of an endpoint."""
 
+import json
+import math
 import uuid
 from typing import Any, ClassVar
 
+from django.core.exceptions import ValidationError
 from django.db import models
 
 from fpco_site.llm.types import Endpoint
@@ -27,6 +30,19 @@ class EndpointFields(models.Model):
 
     class Meta:
         abstract = True
+
+    def clean(self) -> None:
+        """Numbers are finite, and options hold only what JSON and both databases can store."""
+        super().clean()
+        if any(value is not None and not math.isfinite(value) for value in (self.temperature, self.top_p)):
+            raise ValidationError("Temperature and top-p are plain numbers.")
+        try:
+            text = json.dumps(self.options, ensure_ascii=False, allow_nan=False)
+            text.encode()
+        except ValueError as error:
+            raise ValidationError("Options hold a number or character that JSON can't carry.") from error
+        if "\\u0000" in text:
+            raise ValidationError("Options hold a NUL character; remove it.")
 
     def endpoint(self) -> Endpoint:
         return Endpoint(

@@ -86,6 +86,43 @@
     if (event.detail.successful) document.body.classList.remove("is-offline");
   });
 
+  // A form that is sent when one is signed out: what was typed is kept in this tab and put back after the sign-in.
+  const TYPED = "typed";
+  const kept = (value) => {
+    try {
+      const former = sessionStorage.getItem(TYPED);
+      if (value === undefined) sessionStorage.removeItem(TYPED);
+      else sessionStorage.setItem(TYPED, JSON.stringify(value));
+      return JSON.parse(former);
+    } catch {
+      return null;
+    }
+  };
+  const secret = (form) => form.querySelector("input[type=password]") !== null;
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== "post" || secret(form)) return;
+    const fields = [...new FormData(form)].filter(([name, value]) => name !== "csrfmiddlewaretoken" && typeof value === "string");
+    kept({ page: location.pathname, action: form.getAttribute("action"), fields });
+  });
+  const putBack = ({ action, fields }) => {
+    const form = [...document.forms].find((one) => one.method === "post" && one.getAttribute("action") === action);
+    if (!form || secret(form)) return;
+    for (const field of form.elements) {
+      const values = fields.filter(([name]) => name === field.name).map(([, value]) => value);
+      if (field.type === "checkbox" || field.type === "radio") field.checked = values.includes(field.value);
+      else if (values.length && field.matches("input:not([name=csrfmiddlewaretoken], [type=file]), textarea, select")) field.value = values[0];
+    }
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+    toast("You were signed out, so nothing was saved. What you typed is here again: send it once more.", { tone: "warn" });
+  };
+  document.addEventListener("DOMContentLoaded", () => {
+    if (location.pathname === signInUrl()) return;
+    const typed = kept();
+    const from = document.referrer && new URL(document.referrer).pathname;
+    if (typed && from === signInUrl() && typed.page === location.pathname) putBack(typed);
+  });
+
   // One press, one request --------------------------------------------------
   const release = (form) => form.querySelectorAll("[data-submitting]").forEach((button) => {
     button.disabled = false;

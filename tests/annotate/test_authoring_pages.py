@@ -425,3 +425,18 @@ def test_pages_ask_the_database_little_however_many_rows_there_are(
         client = as_(ada)
         with django_assert_max_num_queries(20):
             assert client.get(address).status_code == 200
+
+
+@pytest.mark.parametrize("given", [{"folder": "x" * 300}, {"folder": ".", "csv_name": "x" * 300}])
+def test_a_name_too_long_for_any_file_is_a_sentence(given: dict[str, str], as_: As, ada: User, settings: Any) -> None:
+    (Path(settings.DATA_DIR) / "import").mkdir(exist_ok=True)
+    reply = as_(ada).post(reverse("image_import_folder"), given)
+    assert reply.status_code == 200
+    assert "There is no" in reply.text
+
+
+def test_an_empty_file_is_refused_by_name_and_the_others_are_kept(as_: As, ada: User) -> None:
+    files = [SimpleUploadedFile("empty.jpg", b""), SimpleUploadedFile("good.jpg", factories.jpeg())]
+    reply = as_(ada).post(reverse("image_import"), {"photographs": files})
+    assert "empty.jpg is empty." in reply.text
+    assert Image.objects.get().name == "good.jpg"

@@ -304,3 +304,38 @@ def test_the_command_imports_nothing_with_a_bad_table(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="There is no folder"):
         call_command("import_images", str(tmp_path / "nowhere"))
     assert not Image.objects.exists()
+
+
+def test_a_bare_name_that_fits_several_files_gives_its_facts_to_none(tmp_path: Path, ada: User) -> None:
+    folder = folder_of(tmp_path, "x/same.png", "y/same.png", "alone.png")
+    table = image_csv.parse(b"file,author\nsame.png,Zed\nalone.png,Amy\n", name="t.csv")
+    fates = list(images.import_many(given=images.in_folder(folder), table=table, by=ada))
+    assert [(fate.name, fate.outcome.value) for fate in fates] == [
+        ("alone.png", "added"),
+        ("x/same.png", "refused"),
+        ("y/same.png", "refused"),
+    ]
+    assert fates[1].sentence.startswith("Line 2 of the table could mean any of 2 files named same.png")
+    assert [image.author for image in Image.objects.all()] == ["Amy"]
+
+
+def test_an_exact_path_keeps_its_row_beside_a_file_of_the_same_name(tmp_path: Path, ada: User) -> None:
+    folder = folder_of(tmp_path, "same.png", "y/same.png")
+    table = image_csv.parse(b"file,author\nsame.png,Zed\n", name="t.csv")
+    fates = list(images.import_many(given=images.in_folder(folder), table=table, by=ada))
+    assert [fate.outcome.value for fate in fates] == ["added", "refused"]
+    assert Image.objects.get().author == "Zed"
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("x" * 301, "t.csv, line 2: author has 301 characters; at most 300 are allowed."),
+        ("a\0b", "t.csv, line 2: author holds a control character that can't be typed; remove it."),
+    ],
+)
+def test_a_table_holds_no_more_than_the_form_takes(value: str, sentence: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        image_csv.parse(f"file,author\na.jpg,{value}\n".encode(), name="t.csv")
+    assert refused.value.message == sentence
+    image_csv.parse(f"file,author\na.jpg,{'x' * 300}\n".encode(), name="t.csv")

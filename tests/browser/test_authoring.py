@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.models import Image, Item, User
 from tests import factories
+from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SignIn = Callable[[Page, User], None]
@@ -97,3 +98,25 @@ def test_pages_of_authors_have_no_known_barrier(page: Page, sign_in: SignIn, ada
     ):
         page.goto(path)
         assert (path, problems(page)) == (path, [])
+
+
+def test_what_was_typed_while_signed_out_is_there_again_after_the_sign_in(
+    page: Page, sign_in: SignIn, ada: User
+) -> None:
+    item = factories.item(state="draft")
+    sign_in(page, ada)
+    page.goto(f"/review/{item.key}/edit/")
+    page.locator("[name=content_1]").fill("What breed is the dog?")
+    page.context.clear_cookies(name="sessionid")
+    page.keyboard.press("ControlOrMeta+Enter")
+    page.locator("[name=username]").fill("ada")
+    page.locator("[name=password]").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/review/{item.key}/edit/")
+    expect(page.locator("[name=content_1]")).to_have_value("What breed is the dog?")
+    expect(page.locator("#toasts")).to_contain_text("nothing was saved")
+    expect(page.get_by_text("not saved yet")).to_be_visible()
+    assert item.turns.get(number=1).content != "What breed is the dog?"
+    page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.locator("#messages")).to_contain_text("Saved.")
+    assert item.turns.get(number=1).content == "What breed is the dog?"
