@@ -3,6 +3,7 @@
 import math
 import os
 import secrets
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +13,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 _env = environ.Env()
+# The address is not shown: it may hold a password.
+_NO_DATABASE = "{name} must be an address that starts with postgres:// or sqlite:///."
+BROKERS = ("redis", "rediss", "redis+socket", "sentinel", "amqp", "amqps", "memory")
 
 
 def load_dotenv() -> None:
@@ -54,6 +58,22 @@ def number(name: str, default: float) -> float:
     return value
 
 
+def choice(name: str, default: str, among: Collection[str]) -> str:
+    """One of `among`, in capitals."""
+    value = (text(name) or default).upper()
+    if value not in among:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(among)}, not {text(name)!r}.")
+    return value
+
+
+def broker(name: str, default: str) -> str:
+    """A broker's address of a kind that Celery knows."""
+    raw = text(name) or default
+    if raw.partition("://")[0] not in BROKERS or "://" not in raw:
+        raise ImproperlyConfigured(f"{name} must be an address that starts with redis://, rediss:// or amqp://.")
+    return raw
+
+
 def words(name: str, default: list[str]) -> list[str]:
     raw = text(name)
     return [word.strip() for word in raw.split(",") if word.strip()] if raw else default
@@ -85,11 +105,14 @@ def database(name: str, default: str) -> dict[str, Any]:
     SQLite writes ahead (WAL), takes its write lock at BEGIN and waits for it, so that concurrent
     writers queue instead of failing; `synchronous=FULL` keeps what was acknowledged at power loss.
     """
-    os.environ.setdefault(name, default)
+    if not text(name):
+        os.environ[name] = default
+    if text(name).partition("://")[0] not in {"postgres", "postgresql", "psql", "pgsql", "sqlite"}:
+        raise ImproperlyConfigured(_NO_DATABASE.format(name=name))
     try:
         config: dict[str, Any] = dict(_env.db(name))
     except (environ.ImproperlyConfigured, ValueError) as error:
-        raise ImproperlyConfigured(f"{name} is not a database address this project knows.") from error
+        raise ImproperlyConfigured(_NO_DATABASE.format(name=name)) from error
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
@@ -112,6 +135,8 @@ def secret(name: str, path: Path, *, length: int = 64) -> str:
             file.write(secrets.token_urlsafe(length))
     except FileExistsError:
         pass
+    except OSError as error:
+        raise ImproperlyConfigured(f"{path} can't be written ({error.strerror}).") from error
     kept = path.read_text().strip()
     if not kept:
         raise ImproperlyConfigured(f"{path} is empty: remove it, or set {name}.")

@@ -153,7 +153,7 @@ SPECTACULAR_SETTINGS = {
 
 # Celery carries hints only; all state is in the database (see DECISIONS.md).
 BROKER_SOCKET = broker.socket_path(DATA_DIR)
-CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or f"redis+socket://{BROKER_SOCKET}"
+CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL", f"redis+socket://{BROKER_SOCKET}")
 TASKS_APP = "fpco_site.celery.app"
 BROKER_IS_EMBEDDED = not env.text("CELERY_BROKER_URL")
 CELERY_TASK_IGNORE_RESULT = True
@@ -185,12 +185,13 @@ ENGINE = {
     "grace": env.number("FPCO_ENGINE_GRACE", 30.0),
 }
 
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": env.text("FPCO_LOG_LEVEL") or "INFO"},
+    "root": {"handlers": ["console"], "level": env.choice("FPCO_LOG_LEVEL", "INFO", LEVELS)},
     # A provider client's request log would carry addresses and bodies.
     "loggers": {name: {"level": "WARNING"} for name in ("httpx2", "httpcore2", "openai", "google_genai", "aiohttp")},
 }
