@@ -17,7 +17,7 @@ from benchmark.api.dialogues import DialogueViewSet
 from benchmark.api.models import DetectorViewSet, ModelViewSet
 from benchmark.api.results import ReleaseViewSet, ResultViewSet
 from benchmark.api.runs import RunViewSet
-from fpco_site.errors import FpcoError
+from fpco_site.middleware import refusal
 
 router = SimpleRouter(use_regex_path=False)
 router.register("images", ImageViewSet, basename="api_image")
@@ -36,8 +36,9 @@ router.register("validation-sets", ValidationSetViewSet, basename="api_validatio
 
 def handle_error(error: Exception, context: dict[str, Any]) -> Response | None:
     """Our own errors answer with their sentence and status; all others as DRF does."""
-    if isinstance(error, FpcoError):
-        return Response({"detail": error.message}, status=error.status)
+    refused = refusal(error)
+    if refused is not None:
+        return Response({"detail": refused.message}, status=refused.status)
     return exception_handler(error, context)
 
 

@@ -1,15 +1,19 @@
 """Our own errors as pages: one clear sentence with the right status; and addresses that no database can look up."""
 
+import logging
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
+from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from fpco_site.errors import FpcoError
+from fpco_site.errors import Conflict, FpcoError
+
+log = logging.getLogger(__name__)
 
 
 class SignInFirst(LoginRequiredMiddleware):
@@ -39,11 +43,28 @@ class Refusals:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not isinstance(error, FpcoError):
+        refused = refusal(error)
+        if refused is None:
             return None
-        answer = _as_json(error) if _wants_json(request) else _as_page(request, error)
+        answer = _as_json(refused) if _wants_json(request) else _as_page(request, refused)
         answer["Cache-Control"] = "no-store"
         return answer
+
+
+def refusal(error: Exception) -> FpcoError | None:
+    """What to tell a person of an error; None where it is not for a person.
+
+    Two requests that check at the same moment meet in the database, whose constraint lets one through.
+    The other is rolled back whole, so it is a conflict and not a failure of the site.
+    """
+    if isinstance(error, FpcoError):
+        return error
+    if isinstance(error, IntegrityError):
+        log.warning("A constraint refused what a service had let through.", exc_info=error)
+        return Conflict(
+            "Somebody else, or a second click, has just done this. Nothing was stored twice; reload the page."
+        )
+    return None
 
 
 def _wants_json(request: HttpRequest) -> bool:
