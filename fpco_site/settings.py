@@ -3,6 +3,7 @@
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
 
 from fpco_site import broker, env
@@ -184,6 +185,9 @@ ENGINE = {
     "stale": env.number("FPCO_ENGINE_STALE", 30.0),
     "grace": env.number("FPCO_ENGINE_GRACE", 30.0),
 }
+
+if ENGINE["stale"] < 3 * ENGINE["beat"]:
+    raise ImproperlyConfigured("FPCO_ENGINE_STALE must be at least three times FPCO_ENGINE_BEAT: a beat may come late.")
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {

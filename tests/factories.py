@@ -184,10 +184,19 @@ def run(**more: Any) -> Run:
     return row
 
 
-def answers(dialogue: Dialogue, turns: int, *, state: str = "complete") -> Dialogue:
-    """The dialogue with its first turns answered, in that state."""
+def answers(
+    dialogue: Dialogue, turns: int, *, state: str = "complete", cut: tuple[int, ...] = (), refused: tuple[int, ...] = ()
+) -> Dialogue:
+    """The dialogue with its first turns answered, in that state; `cut` and `refused` are turns."""
     Response.objects.bulk_create(
-        Response(dialogue=dialogue, turn=turn, text=f"Answer {turn}, word for word.") for turn in range(1, turns + 1)
+        Response(
+            dialogue=dialogue,
+            turn=turn,
+            text=f"Answer {turn}, word for word.",
+            cut=turn in cut,
+            refusal=turn in refused,
+        )
+        for turn in range(1, turns + 1)
     )
     dialogue.state = state
     dialogue.save(update_fields=["state"])

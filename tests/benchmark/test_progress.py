@@ -22,13 +22,11 @@ def test_every_planned_turn_is_in_exactly_one_column() -> None:
     """Four dialogues of ten turns: 10 answered; 4 then blocked; 2 then failed; none yet."""
     run = factories.run(dataset=factories.dataset(items=4), state="incomplete")
     whole, blocked, failed, _ = run.dialogues.all()
-    factories.answers(whole, 10, state="complete")
+    factories.answers(whole, 10, state="complete", cut=(2,), refused=(3, 4))
     factories.answers(blocked, 4, state="stopped")
     factories.answers(failed, 2, state="failed")
     attempt(blocked, 5, "blocked")
     attempt(failed, 3, "failed")
-    whole.responses.filter(turn=2).update(cut=True)
-    whole.responses.filter(turn__in=[3, 4]).update(refusal=True)
     counts = progress.turn_counts(run)
     assert counts == progress.TurnCounts(
         answered=7 + 4 + 2, cut=1, refused=2, blocked=1, empty=0, failed=1, not_asked=5 + 7 + 10

@@ -43,6 +43,7 @@ def test_without_migrations_a_command_names_the_step_that_is_missing(tmp_path: P
         ),
         ({"CELERY_BROKER_URL": "foo"}, "CELERY_BROKER_URL must be an address that starts with redis://"),
         ({"FPCO_ENGINE_LANES": "abc"}, "FPCO_ENGINE_LANES must be a whole number of at least 1, not 'abc'."),
+        ({"FPCO_ENGINE_STALE": "1"}, "FPCO_ENGINE_STALE must be at least three times FPCO_ENGINE_BEAT"),
         ({"FPCO_DATA_DIR": "/proc"}, "/proc/secret_key can't be written"),
         ({"FPCO_DATA_DIR": __file__}, "FPCO_DATA_DIR: "),
     ],
