@@ -233,8 +233,10 @@ def rows(found: Masks, measure: str, axis: str = "premise_class") -> list[dict[s
     ]
 
 
-def frame(found: Masks, measure: str, axis: str = "premise_class") -> "pd.DataFrame":
-    """The records of `rows` as a data frame."""
+def numbers(found: Masks) -> "pd.DataFrame":
+    """Every number of a result set, one a row: each measure by each axis, with interval, n and gaps."""
     import pandas as pd
 
-    return pd.DataFrame.from_records(rows(found, measure, axis))
+    return pd.DataFrame.from_records(
+        [row for axis in BREAKDOWNS for measure in MEASURES for row in rows(found, measure, axis)]
+    )

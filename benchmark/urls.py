@@ -54,6 +54,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("attempts/<int:pk>/raw/", dialogues.attempt_raw, name="attempt_raw"),
     # results
     path("results/", results.page, name="results"),
+    path("results/<int:pk>/numbers.csv", results.numbers_csv, name="results_numbers"),
     path("results/<int:pk>/tables/<str:measure>.csv", results.table_csv, name="results_table"),
     # releases
     path("releases/", releases.release_list, name="release_list"),

@@ -55,6 +55,17 @@ def table_csv(request: HttpRequest, pk: int, measure: str) -> HttpResponse:
     )
 
 
+@reader_required
+def numbers_csv(request: HttpRequest, pk: int) -> HttpResponse:
+    """Every number of the dataset's results as one tidy CSV, for an analysis of one's own."""
+    result_set = results.default(get_object_or_404(Dataset, pk=pk))
+    if result_set is None:
+        raise Http404
+    text = frames.numbers(frames.masks(result_set)).to_csv(index=False, lineterminator="\n")
+    headers = {"Content-Disposition": 'attachment; filename="numbers.csv"'}
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+
+
 def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
     found = frames.masks(result_set)
     measure = choice.chosen("measure", "corr_tp")

@@ -35,6 +35,16 @@ def test_the_page_shows_what_the_csv_says(as_: As, rita: User, run: Run) -> None
     assert "simulated" in page
 
 
+def test_all_numbers_are_the_pages_numbers_one_a_row(as_: As, rita: User, lea: User, run: Run) -> None:
+    address = reverse("results_numbers", args=[run.dataset.pk])
+    lines = as_(rita).get(address).content.decode().splitlines()
+    assert lines[0].startswith("model,family,simulated,measure,k,axis,level,detector,value,low,high,n,corrections")
+    found = [line for line in lines if ",corr_tp,10,premise_class,overall,avg," in line]
+    assert len(found) == 1
+    assert float(found[0].split(",")[8]) == pytest.approx(15 / 42)
+    assert as_(lea).get(address).status_code == 404
+
+
 def test_the_published_numbers_stand_beside(as_: As, rita: User, run: Run) -> None:
     page = as_(rita).get(reverse("results"), {"measure": "turn_corr", "k": 4}).content.decode()
     assert "Gemini 2.5 Flash" in page
