@@ -117,7 +117,7 @@ class DetectorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersR
     @action(detail=True, methods=["post"], url_path="request")
     def ask(self, request: Request, pk: int) -> Response:
         """Have the detector label every answer over a dataset, and those still to come."""
-        given = AskSerializer(data=request.data)
+        detector, given = self.get_object(), AskSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        job = detectors.request(detector=self.get_object(), by=person_of(request), **given.validated_data)
+        job = detectors.request(detector=detector, by=person_of(request), **given.validated_data)
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)

@@ -193,10 +193,10 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersReadAu
     @action(detail=True, methods=["post"])
     def retry(self, request: Request, pk: int) -> Response:
         """Ask again where dialogues ended without text."""
-        given = RetrySerializer(data=request.data)
+        run, given = self.get_object(), RetrySerializer(data=request.data)
         given.is_valid(raise_exception=True)
         outcomes = sorted(given.validated_data["outcomes"])
-        return Response({"dialogues": runs.retry(run=self.get_object(), outcomes=outcomes, by=person_of(request))})
+        return Response({"dialogues": runs.retry(run=run, outcomes=outcomes, by=person_of(request))})
 
     @extend_schema(responses=DialogueRowSerializer(many=True), parameters=_PATH)
     @action(detail=True)
