@@ -20,12 +20,13 @@ SHOWN = 6  # paused runs and jobs by name; more are a click away
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of the funnel: how many of what, and where they are."""
+    """One step of the funnel: how many of what, where they are, and whether some of it is simulated."""
 
     label: str
     unit: str
     count: int
     href: str
+    simulated: bool = False
 
 
 def stages(user: User) -> list[Stage]:
@@ -34,6 +35,8 @@ def stages(user: User) -> list[Stage]:
     drafted = Item.objects.filter(parent=None).exclude(state=ItemState.REJECTED).exclude(target_description="")
     images, review = (reverse("image_list"), reverse("review_queue")) if user.is_author else ("", "")
     runs, results = reverse("run_list"), reverse("results")
+    made_up = Run.objects.exclude(state=RunState.DRAFT).filter(simulated=True).exists()
+    judged = DetectionJob.objects.filter(detector__simulated=True).exists()
     return [
         Stage("images", "imported", Image.objects.count(), images),
         Stage("placed", "items in a cell", sum(n for state, n in states.items() if state != "rejected"), review),
@@ -41,14 +44,18 @@ def stages(user: User) -> list[Stage]:
         Stage("in review", "items", states["in_review"], review and f"{review}?state=in_review"),
         Stage("approved", "items", states["approved"], review and f"{review}?state=approved"),
         Stage("frozen", "dialogues in datasets", DatasetItem.objects.count(), reverse("dataset_list")),
-        Stage("answered", "responses", Response.objects.count(), runs),
-        Stage("labelled", "by detectors", DetectorLabel.objects.count(), results),
-        Stage("labelled", "by people", _human_labels(), reverse("agreement")),
+        Stage("answered", "responses", Response.objects.count(), runs, made_up),
+        Stage("labelled", "by detectors", DetectorLabel.objects.count(), results, judged),
+        Stage("labelled", "by people", _human_labels(), reverse("agreement"), _simulated_people()),
     ]
 
 
 def _human_labels() -> int:
     return Label.objects.order_by().values("task", "assignment").distinct().count()
+
+
+def _simulated_people() -> bool:
+    return Label.objects.filter(simulated=True).exists()
 
 
 def is_new() -> bool:

@@ -58,6 +58,17 @@ def test_the_funnel_counts_each_stage_and_leads_there(as_: As, ada: User) -> Non
         assert f'class="tile" href="{reverse(name)}' in page
 
 
+def test_a_count_that_holds_simulated_work_is_marked(as_: As, ada: User) -> None:
+    real = factories.run(answered=10, state="complete", simulated=False)
+    assert [stage.label for stage in overview.stages(ada) if stage.simulated] == []
+    factories.run(dataset=real.dataset, answered=1, state="complete", simulated=True)
+    assert [stage.label for stage in overview.stages(ada) if stage.simulated] == ["answered"]
+    factories.detector_labels(factories.detector(simulated=True), real)
+    marked = [(stage.label, stage.unit) for stage in overview.stages(ada) if stage.simulated]
+    assert marked == [("answered", "responses"), ("labelled", "by detectors")]
+    assert as_(ada).get(PAGE).content.decode().count("simulated</span>") == 2
+
+
 def test_every_link_leads_somewhere(as_: As, ada: User, rita: User) -> None:
     factories.item()
     for person in (ada, rita):
