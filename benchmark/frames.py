@@ -180,7 +180,9 @@ class Cell:
         return self.estimate.n == self.planned
 
 
-def cells(found: Masks, measure: str, axis: str = "premise_class", *, only_k: int | None = None) -> list[Cell]:
+def cells(
+    found: Masks, measure: str, axis: str = "premise_class", *, only_k: int | None = None, overall: bool = True
+) -> list[Cell]:
     """Every cell of one table: model, cutoff K, level of the axis, detector column.
 
     Parameters
@@ -192,9 +194,13 @@ def cells(found: Masks, measure: str, axis: str = "premise_class", *, only_k: in
         `premise_class`, `complexity` or `category`.
     only_k : int, optional
         Keep this cutoff alone.
+    overall : bool
+        Whether the level that keeps all items is there too.
     """
     turns, whole, made = found.measured_turns(measure), found.filled(), []
     for level, keep in levels(found, axis).items():
+        if level == OVERALL and not overall:
+            continue
         for column in found.columns:
             here = measure_rates(found, measure, column, keep)
             full = measure_rates(whole, measure, column, keep)
@@ -202,13 +208,13 @@ def cells(found: Masks, measure: str, axis: str = "premise_class", *, only_k: in
                 for at, k in enumerate(turns):
                     if only_k is not None and k != only_k:
                         continue
-                    value = here.at(row, at)
-                    other = full.at(row, at)
-                    made.append(Cell(model, measure, k, level, column, value, other.n, other.value))
+                    planned = int(full.n[row, at])
+                    filled = float(full.value[row, at]) if planned else None
+                    made.append(Cell(model, measure, k, level, column, here.at(row, at), planned, filled))
     return made
 
 
-def rows(found: Masks, measure: str, axis: str = "premise_class") -> list[dict[str, Any]]:
+def rows(found: Masks, measure: str, axis: str = "premise_class", *, overall: bool = True) -> list[dict[str, Any]]:
     """The cells as plain records, one a number, for charts, the API and CSV."""
     return [
         {
@@ -229,14 +235,22 @@ def rows(found: Masks, measure: str, axis: str = "premise_class") -> list[dict[s
             "value_gaps_as_no": cell.filled,
             "reason": cell.estimate.reason,
         }
-        for cell in cells(found, measure, axis)
+        for cell in cells(found, measure, axis, overall=overall)
     ]
 
 
 def numbers(found: Masks) -> "pd.DataFrame":
-    """Every number of a result set, one a row: each measure by each axis, with interval, n and gaps."""
+    """Every number of a result set, one a row: each measure by each axis, with interval, n and gaps.
+
+    The overall numbers come once, with the first axis.
+    """
     import pandas as pd
 
     return pd.DataFrame.from_records(
-        [row for axis in BREAKDOWNS for measure in MEASURES for row in rows(found, measure, axis)]
+        [
+            row
+            for axis in BREAKDOWNS
+            for measure in MEASURES
+            for row in rows(found, measure, axis, overall=axis == BREAKDOWNS[0])
+        ]
     )

@@ -41,6 +41,8 @@ def test_all_numbers_are_the_pages_numbers_one_a_row(as_: As, rita: User, lea: U
     assert lines[0].startswith("model,family,simulated,measure,k,axis,level,detector,value,low,high,n,corrections")
     found = [line for line in lines if ",corr_tp,10,premise_class,overall,avg," in line]
     assert len(found) == 1
+    assert [line for line in lines if ",complexity,overall," in line] == []
+    assert [line for line in lines if ",complexity,single_clean," in line] != []
     assert float(found[0].split(",")[8]) == pytest.approx(15 / 42)
     assert as_(lea).get(address).status_code == 404
 
