@@ -6,14 +6,14 @@ from typing import Any
 
 from django.db import transaction
 
-from annotate.models import Dataset, DatasetTurn, LabelSet, User
+from annotate.models import Dataset, DatasetTurn, LabelSet, LabelTask, User
 from annotate.models.labels import LabelSetState
 from annotate.services import labels
 from annotate.services.labels import NewTask
 from benchmark import sampling
 from benchmark.models import Response, ResultSet, ValidationItem, ValidationSet
 from benchmark.models.runs import RunState
-from benchmark.sampling import Draw, Stratum, Unit
+from benchmark.sampling import Draw, Drawn, Stratum, Unit
 from benchmark.services import results
 from fpco_site.errors import Conflict, Invalid
 
@@ -83,16 +83,19 @@ def open(
             simulated=result_set.runs.filter(run__simulated=True).exists(),
         )
         ValidationItem.objects.bulk_create(
-            ValidationItem(
-                validation_set=made,
-                task=task,
-                response=response,
-                stratum=" / ".join(unit.stratum),
-                inclusion_probability=unit.probability,
-            )
-            for task, response, unit in zip(rows, responses, drawn.drawn, strict=True)
+            _item(made, task, response, unit) for task, response, unit in zip(rows, responses, drawn.drawn, strict=True)
         )
     return made
+
+
+def _item(made: ValidationSet, task: LabelTask, response: Response, unit: Drawn) -> ValidationItem:
+    return ValidationItem(
+        validation_set=made,
+        task=task,
+        response=response,
+        stratum=" / ".join(unit.stratum),
+        inclusion_probability=unit.probability,
+    )
 
 
 def close(*, validation_set: ValidationSet, by: User) -> ValidationSet:
