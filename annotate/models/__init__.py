@@ -7,7 +7,7 @@ from annotate.models.items import Item, Revision, Turn
 from annotate.models.labels import Assignment, Guideline, Label, LabelSet, LabelTask
 from annotate.models.people import User
 from annotate.models.protocols import Protocol
-from annotate.models.reviews import Review
+from annotate.models.reviews import Review, ReviewRules
 
 __all__ = [
     "Assignment",
@@ -24,6 +24,7 @@ __all__ = [
     "LabelTask",
     "Protocol",
     "Review",
+    "ReviewRules",
     "Revision",
     "Turn",
     "User",

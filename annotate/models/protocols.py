@@ -4,7 +4,14 @@ from typing import Any
 
 from django.db import models
 
-STUDY = {"name": "FPCO-Dialog", "turns": 10, "false_turns": [4, 5, 6, 7, 8, 9, 10], "per_cell": 30}
+STUDY: dict[str, Any] = {
+    "name": "FPCO-Dialog",
+    "turns": 10,
+    "false_turns": [4, 5, 6, 7, 8, 9, 10],
+    "per_cell": 30,
+}
+# Two premises for each of three classes on each of 30 images, and only the first false turn is asked.
+LEXICAL: dict[str, Any] = {"name": "FPCO-Dialog lexical", "turns": 4, "false_turns": [4], "per_cell": 0}
 
 
 class Protocol(models.Model):

@@ -7,6 +7,35 @@ from annotate.models.items import Item
 from fpco_site.fields import WrittenField, one_of
 
 
+class ReviewRules(models.Model):
+    """How this team reviews: one row, which authors set. The published study asks for neither rule.
+
+    `second_share` is the share of items, from 0 to 1, that two people review independently; which ones
+    follows from `seed` and the item's key, so that nobody chooses.
+    """
+
+    approver_not_last_editor = models.BooleanField(default=False)
+    second_share = models.FloatField(default=0)
+    seed = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(id=1),
+                name="annotate_reviewrules_one_row",
+                violation_error_message="There is one set of review rules.",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(second_share__gte=0, second_share__lte=1),
+                name="annotate_reviewrules_share",
+                violation_error_message="A share is between 0 and 1.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return "review rules"
+
+
 class Verdict(models.TextChoices):
     APPROVED = "approved", "approved"
     SENT_BACK = "sent_back", "sent back"

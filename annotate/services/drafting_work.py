@@ -110,7 +110,7 @@ class DraftWork(LeasedWork[Job]):
 
 def job_of(draft: Draft) -> Job:
     """What is asked for a draft, from the item as it is now."""
-    item, plan = draft.item, protocols.study()
+    item, plan = draft.item, protocols.of(draft.item)
     questions = items.texts_of(item).questions
     return Job(
         kind=draft.kind,

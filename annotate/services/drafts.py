@@ -148,7 +148,7 @@ def _missing_for_premise(item: Item) -> str:
     texts = items.texts_of(item)
     if not texts.target_description:
         return "the description"
-    empty = [n for n in protocols.study().false_turns if not texts.questions.get(n, Question()).content]
+    empty = [n for n in protocols.of(item).false_turns if not texts.questions.get(n, Question()).content]
     return f"question {empty[0]}" if empty else ""
 
 

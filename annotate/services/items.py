@@ -131,7 +131,7 @@ def texts_of(item: Item) -> Texts:
 
 def missing_texts(item: Item, protocol: Protocol | None = None) -> str:
     """The first text that a complete item needs and this one lacks, in words; empty if complete."""
-    plan = protocol or protocols.study()
+    plan = protocol or protocols.of(item)
     texts = texts_of(item)
     if not texts.target_description:
         return "the description"

@@ -78,7 +78,7 @@ def decide(
 
 def sheet_of(item: Item, plan: Protocol | None = None) -> sheets.Sheet:
     """The item's texts line by line, with what the rules find; `plan` spares its query where there are many."""
-    return sheets.sheet(items.texts_of(item), premise_class=item.premise_class, plan=plan or protocols.study())
+    return sheets.sheet(items.texts_of(item), premise_class=item.premise_class, plan=plan or protocols.of(item))
 
 
 def _require_state(item: Item, verdict: str) -> None:

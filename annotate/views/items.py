@@ -54,7 +54,7 @@ def item_check(request: HttpRequest, key: str) -> HttpResponse:
     """What the rules say about the texts as typed, as pieces for the page; nothing is saved."""
     item = get_object_or_404(Item, key=key)
     texts = _recomputed(_posted(request, item), item)
-    sheet = sheets.sheet(texts, premise_class=item.premise_class, plan=protocols.study())
+    sheet = sheets.sheet(texts, premise_class=item.premise_class, plan=protocols.of(item))
     return render(request, "annotate/item_edit.html#checked", {"item": item, "sheet": sheet, "live": True})
 
 
@@ -96,7 +96,7 @@ def _with_queue(request: HttpRequest, name: str, key: str) -> str:
 
 
 def _posted(request: HttpRequest, item: Item) -> TextsForm:
-    plan = protocols.study()
+    plan = protocols.of(item)
     form = TextsForm(request.POST, plan=plan, numbers=[turn.number for turn in item.turns.all()])
     if not form.is_valid():
         field, problems = next(iter(form.errors.items()))
@@ -106,13 +106,13 @@ def _posted(request: HttpRequest, item: Item) -> TextsForm:
 
 def _recomputed(form: TextsForm, item: Item) -> Texts:
     before = item.modified_target_description
-    return sheets.recompute(form.texts(), machine=form.machine(), before=before, plan=protocols.study())
+    return sheets.recompute(form.texts(), machine=form.machine(), before=before, plan=protocols.of(item))
 
 
 def _page(
     request: HttpRequest, item: Item, texts: Texts, *, version: int, error: FpcoError | None = None
 ) -> HttpResponse:
-    plan = protocols.study()
+    plan = protocols.of(item)
     sheet = sheets.sheet(texts, premise_class=item.premise_class, plan=plan)
     machine = {line.number: line.machine for line in sheet.lines if line.false_premise}
     form = TextsForm(
