@@ -6,10 +6,12 @@ from itertools import product
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
+from annotate import licences
 from annotate.axes import CELLS, Category, Cell, Complexity, PremiseClass
-from annotate.models import Assignment, Dataset, Image, Item, LabelTask, Protocol, User
+from annotate.models import Assignment, Dataset, Image, ImagePair, Item, LabelTask, Protocol, User
+from annotate.models.duplicates import PairState
 from annotate.models.items import ItemState
 from annotate.services import protocols
 
@@ -157,3 +159,24 @@ def state_counts() -> dict[str, int]:
     """Items without a parent by state, all states named."""
     found = dict(Item.objects.filter(parent=None).order_by().values_list("state").annotate(n=Count("id")))
     return {state: found.get(ItemState(state), 0) for state in ItemState.values}
+
+
+def open_pairs() -> QuerySet[ImagePair]:
+    """Near duplicates that wait for a decision; a picture that was set aside asks for none."""
+    return ImagePair.objects.filter(state=PairState.OPEN, first__duplicate_of=None, second__duplicate_of=None)
+
+
+def open_pairs_among(image_ids: Iterable[int]) -> QuerySet[ImagePair]:
+    """Near duplicates that wait for a decision, both of these images: a dataset should not hold the two."""
+    chosen = list(image_ids)
+    return open_pairs().filter(first__in=chosen, second__in=chosen).select_related("first", "second")
+
+
+def licence_needs_a_look() -> Q:
+    """The images whose pixels a release leaves out. There are few licences, however many images."""
+    pairs = Image.objects.order_by().values_list("license", "license_url").distinct()
+    found = Q(pk__in=[])
+    for name, url in pairs:
+        if licences.classify(name, url) != licences.Kind.OPEN:
+            found |= Q(license=name, license_url=url)
+    return found

@@ -2,7 +2,9 @@
 
 from annotate.models.datasets import Dataset, DatasetItem, DatasetTurn
 from annotate.models.drafts import Draft, Drafter
+from annotate.models.duplicates import ImagePair
 from annotate.models.images import Image
+from annotate.models.imports import ImportBatch, ImportedFile
 from annotate.models.items import Item, Revision, Turn
 from annotate.models.labels import Assignment, Guideline, Label, LabelSet, LabelTask
 from annotate.models.people import User
@@ -18,6 +20,9 @@ __all__ = [
     "Drafter",
     "Guideline",
     "Image",
+    "ImagePair",
+    "ImportBatch",
+    "ImportedFile",
     "Item",
     "Label",
     "LabelSet",

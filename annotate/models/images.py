@@ -41,6 +41,11 @@ class Image(ImageFacts):
     height = models.PositiveIntegerField()
     name = WrittenField(blank=True)  # the base name of the file as it was given
     target = WrittenField(blank=True)  # the noun that the image's metadata names
+    source_url = WrittenField(blank=True)  # the address of the file itself
+    source_record = models.JSONField(default=dict, blank=True)  # the source's own row, as it gave it
+    duplicate_of = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="set_aside"
+    )  # the picture that is kept instead of this one
     added_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -54,6 +59,11 @@ class Image(ImageFacts):
                 condition=models.Q(width__gt=0, height__gt=0),
                 name="annotate_image_has_pixels",
                 violation_error_message="An image needs a width and a height.",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(duplicate_of=None) | ~models.Q(duplicate_of=models.F("id")),
+                name="annotate_image_not_its_own_duplicate",
+                violation_error_message="An image is no duplicate of itself.",
             ),
         ]
         indexes = [models.Index(fields=["original_sha256"], name="annotate_image_original")]
