@@ -26,7 +26,7 @@ WAYS = {"a": "href", "img": "src", "form": "action"}
 class Visit:
     """One page as it was answered; `seconds` is the server's time, `sql` every query in order.
 
-    `linked` is whether a page led there; other addresses were only tried.
+    `linked` is whether a page led there; other addresses were only tried. `html` is whether it is a whole page.
     """
 
     who: str
@@ -36,6 +36,7 @@ class Visit:
     seconds: float
     sql: tuple[str, ...]
     linked: bool = False
+    html: bool = False
 
     def __str__(self) -> str:
         return f"{self.who} {self.path} ({self.name}): {self.status}, {len(self.sql)} queries"
@@ -91,7 +92,8 @@ def look(client: Client, person: User, path: str) -> tuple[Visit, HttpResponseBa
             b"".join(response)  # type: ignore[arg-type]
         seconds = time.perf_counter() - begin
     sql = tuple(query["sql"] for query in queries.captured_queries)
-    return Visit(person.username, path, name_of(path), response.status_code, seconds, sql), response
+    html = not response.streaming and b"<!doctype html" in response.content[:200].lower()  # type: ignore[attr-defined]
+    return Visit(person.username, path, name_of(path), response.status_code, seconds, sql, html=html), response
 
 
 def links(path: str, response: HttpResponseBase) -> list[str]:

@@ -169,6 +169,16 @@
     }
   }, true);
 
+  // A table wider than its box scrolls in it, so the keyboard has to get there too.
+  const reachable = () => document.querySelectorAll(".table-wrap:not([tabindex])").forEach((box) => {
+    if (box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight) return;
+    box.tabIndex = 0;
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", box.querySelector("caption")?.textContent || "Table");
+  });
+  for (const name of ["load", "resize"]) window.addEventListener(name, reachable);
+  document.addEventListener("htmx:afterSettle", reachable);
+
   // Navigation on narrow screens --------------------------------------------
   document.addEventListener("click", (event) => {
     const toggle = event.target.closest("[data-nav-toggle]");
