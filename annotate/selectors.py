@@ -97,9 +97,10 @@ def known_cell_words(cell: Iterable[str]) -> str:
 
 
 def frozen_counts(dataset: Dataset) -> list[CellCount]:
-    """The items of a dataset by cell, against its own protocol."""
+    """The items of a dataset by cell, against its own protocol; of a dataset of variants alone, those."""
+    items = dataset.items.filter(parent="")
     rows = (
-        dataset.items.filter(parent="")
+        (items if items.exists() else dataset.items)
         .order_by()
         .values_list("complexity", "category", "premise_class")
         .annotate(n=Count("id"))

@@ -1,6 +1,6 @@
 """An item's texts as a page shows them: line by line, differences marked, findings beside their line."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -57,9 +57,9 @@ class Sheet:
         return [(ticket(finding), finding) for finding in self.warnings]
 
 
-def sheet(texts: Texts, *, premise_class: str, plan: Plan) -> Sheet:
-    """Everything that the pages show about these texts."""
-    findings = findings_of(texts, premise_class=premise_class, plan=plan)
+def sheet(texts: Texts, *, premise_class: str, plan: Plan, more: Iterable[Finding] = ()) -> Sheet:
+    """Everything that the pages show about these texts; `more` are findings beyond the item's own texts."""
+    findings = [*more, *findings_of(texts, premise_class=premise_class, plan=plan)]
     description, modified = drafting.split_marks(texts.target_description, texts.modified_target_description)
     return Sheet(
         texts=texts,

@@ -19,7 +19,9 @@ class TextsForm(forms.Form):
     target_description = forms.CharField(label="Description", required=False, max_length=500)
     modified_target_description = forms.CharField(label="Modified description", required=False, max_length=500)
 
-    def __init__(self, *args: object, plan: Plan, numbers: list[int], **more: object) -> None:
+    def __init__(
+        self, *args: object, plan: Plan, numbers: list[int], own_premise_only: bool = False, **more: object
+    ) -> None:
         super().__init__(*args, **more)  # type: ignore[arg-type]
         self.numbers = numbers
         self.false_turns = [number for number in numbers if number in plan.false_turns]
@@ -28,6 +30,9 @@ class TextsForm(forms.Form):
         for number in self.false_turns:
             self.fields[f"modified_{number}"] = _text(f"Modified question {number}")
             self.fields[f"machine_{number}"] = forms.CharField(required=False, widget=forms.HiddenInput)
+        if own_premise_only:
+            for name in ("target", "target_description", *(f"content_{number}" for number in numbers)):
+                self.fields[name].widget.attrs["readonly"] = True
 
     @staticmethod
     def initial_of(texts: Texts, *, version: int, machine: Mapping[int, str]) -> dict[str, object]:

@@ -10,6 +10,7 @@ from annotate.models.labels import Assignment, Guideline, Label, LabelSet, Label
 from annotate.models.people import User
 from annotate.models.protocols import Protocol
 from annotate.models.reviews import Review, ReviewRules
+from annotate.models.variants import VariantCheck, VariantDraw
 
 __all__ = [
     "Assignment",
@@ -33,4 +34,6 @@ __all__ = [
     "Revision",
     "Turn",
     "User",
+    "VariantCheck",
+    "VariantDraw",
 ]

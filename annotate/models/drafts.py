@@ -9,9 +9,10 @@ from fpco_site.llm.models import EndpointFields, Leased, UsageFields
 
 
 class Drafter(EndpointFields):
-    """A model that drafts questions and premises."""
+    """A model that drafts questions and premises, or checks variants; `family` tells its makers apart."""
 
     name = models.CharField(max_length=100, unique=True)
+    family = models.CharField(max_length=100, blank=True)
     active = models.BooleanField(default=True)
 
     def __str__(self) -> str:

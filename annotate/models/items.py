@@ -37,7 +37,7 @@ class Item(PlaceFields):
     `key` names the item in exports, for ever.
     """
 
-    key = models.CharField(max_length=40, unique=True)
+    key = models.CharField(max_length=60, unique=True)
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="items")
     target = WrittenField(blank=True)
     target_description = WrittenField(blank=True)

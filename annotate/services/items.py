@@ -73,6 +73,8 @@ def move(*, item: Item, cell: Cell, reason: str, by: User) -> Item:
     item = locked(item)
     if item.cell == cell:
         return item
+    if item.parent_id is not None:
+        raise Conflict("A variant is where its parent is, in its own class: move the parent, then take that over.")
     item.complexity, item.category, item.premise_class = cell
     return bump(item, by=by, reason=f"moved: {reason.strip()}", state=_after_change(item.state))
 
@@ -93,7 +95,8 @@ def edit(*, item: Item, version: int, texts: Texts, by: User, reason: str = "edi
         raise EditConflict(item=item, mine=texts, theirs=now, by=_last_changed_by(item))
     if item.state == ItemState.REJECTED:
         raise Conflict("This item is rejected; reopen it before editing it.")
-    _write(item, texts)
+    _require_own(item, texts, now)
+    write(item, texts)
     return bump(item, by=by, reason=reason, state=_after_change(item.state))
 
 
@@ -213,7 +216,8 @@ def snapshot(item: Item) -> dict[str, Any]:
     }
 
 
-def _write(item: Item, texts: Texts) -> None:
+def write(item: Item, texts: Texts) -> None:
+    """Put texts into a locked item and its turns; `bump` stores the item and makes the version."""
     item.target = texts.target
     item.target_description = texts.target_description
     item.modified_target_description = texts.modified_target_description
@@ -224,6 +228,18 @@ def _write(item: Item, texts: Texts) -> None:
             turn.content, turn.modified = question.content, question.modified
             changed.append(turn)
     Turn.objects.bulk_update(changed, ["content", "modified"])
+
+
+def _require_own(item: Item, texts: Texts, now: Texts) -> None:
+    """A variant has its parent's texts but for the premise; those change in the parent alone."""
+    if item.parent_id is None:
+        return
+    contents = [(number, question.content) for number, question in texts.questions.items()]
+    kept = [(number, now.questions[number].content) for number, _ in contents]
+    if (texts.target, texts.target_description, contents) != (now.target, now.target_description, kept):
+        raise Invalid(
+            "Target, description and questions of a variant are its parent's: change them there, then take them over."
+        )
 
 
 def _trimmed(texts: Texts, now: Texts) -> Texts:

@@ -9,7 +9,7 @@ from annotate import sheets
 from annotate.models import Item, Protocol, Review, User
 from annotate.models.items import ItemState
 from annotate.models.reviews import Verdict
-from annotate.services import items, protocols
+from annotate.services import items, protocols, variants
 from fpco_site.errors import Conflict, Invalid
 
 _NEXT = {
@@ -78,7 +78,8 @@ def decide(
 
 def sheet_of(item: Item, plan: Protocol | None = None) -> sheets.Sheet:
     """The item's texts line by line, with what the rules find; `plan` spares its query where there are many."""
-    return sheets.sheet(items.texts_of(item), premise_class=item.premise_class, plan=plan or protocols.of(item))
+    texts, more = items.texts_of(item), variants.findings_of(item)
+    return sheets.sheet(texts, premise_class=item.premise_class, plan=plan or protocols.of(item), more=more)
 
 
 def _require_state(item: Item, verdict: str) -> None:

@@ -12,7 +12,7 @@ from annotate.forms.images import PlaceForm
 from annotate.forms.items import ReasonForm, TextsForm
 from annotate.models import Item
 from annotate.permissions import author_required, person_of
-from annotate.services import drafts, items, protocols
+from annotate.services import drafts, items, protocols, variants
 from annotate.services.items import EditConflict, Texts
 from fpco_site.errors import FpcoError, Invalid
 
@@ -54,7 +54,8 @@ def item_check(request: HttpRequest, key: str) -> HttpResponse:
     """What the rules say about the texts as typed, as pieces for the page; nothing is saved."""
     item = get_object_or_404(Item, key=key)
     texts = _recomputed(_posted(request, item), item)
-    sheet = sheets.sheet(texts, premise_class=item.premise_class, plan=protocols.of(item))
+    more = variants.findings_of(item, texts)
+    sheet = sheets.sheet(texts, premise_class=item.premise_class, plan=protocols.of(item), more=more)
     return render(request, "annotate/item_edit.html#checked", {"item": item, "sheet": sheet, "live": True})
 
 
@@ -113,11 +114,13 @@ def _page(
     request: HttpRequest, item: Item, texts: Texts, *, version: int, error: FpcoError | None = None
 ) -> HttpResponse:
     plan = protocols.of(item)
-    sheet = sheets.sheet(texts, premise_class=item.premise_class, plan=plan)
+    more = variants.findings_of(item, texts)
+    sheet = sheets.sheet(texts, premise_class=item.premise_class, plan=plan, more=more)
     machine = {line.number: line.machine for line in sheet.lines if line.false_premise}
     form = TextsForm(
         plan=plan,
         numbers=sorted(texts.questions),
+        own_premise_only=item.parent_id is not None,
         initial=TextsForm.initial_of(texts, version=version, machine=machine),
     )
     before, after = queue_of(request).neighbours(item)
