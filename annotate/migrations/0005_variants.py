@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0003_review_rules'),
+        ('annotate', '0004_imports'),
         ('llm', '0001_initial'),
     ]
 
