@@ -39,7 +39,18 @@ class CellCount:
     @property
     def title(self) -> str:
         states = f"{self.draft} in draft, {self.in_review} in review, {self.approved} approved"
-        return f"{self.words}: {self.placed} of {self.quota} ({states})"
+        aside = f"; {self.rejected} rejected" if self.rejected else ""
+        return f"{self.words}: {self.placed} of {self.quota} ({states}{aside})"
+
+    @property
+    def bars(self) -> list[dict[str, str]]:
+        """Approved, in review and draft side by side, in percent of the quota, or of the placed where they are more."""
+        whole, at, found = max(self.quota, self.placed, 1), 0.0, []
+        for tone, n in (("good", self.approved), ("info", self.in_review), ("idle", self.draft)):
+            width = 100 * n / whole
+            found.append({"tone": tone, "x": f"{at:.2f}", "width": f"{width:.2f}"})
+            at += width
+        return found
 
 
 def cell_words(cell: Cell) -> tuple[str, str, str]:
@@ -62,13 +73,21 @@ def cell_counts(protocol: Protocol | None = None) -> list[CellCount]:
     return [CellCount(cell=cell, quota=plan.per_cell, **found.get(cell, {})) for cell in CELLS]
 
 
-def cell_grid(counts: Iterable[CellCount], *, href: Callable[[Cell], str] | None = None) -> dict[str, Any]:
-    """`columns` and `rows` as components/cell_grid.html draws them: categories by complexity and class."""
+def cell_grid(
+    counts: Iterable[CellCount], *, href: Callable[[Cell], str] | None = None, states: bool = False
+) -> dict[str, Any]:
+    """`columns` and `rows` as components/cell_grid.html draws them: categories by complexity and class.
+
+    With `states` each cell also has its counts by state, and a bar of them.
+    """
     by_cell = {count.cell: count for count in counts}
 
     def entry(cell: Cell) -> dict[str, Any]:
         count = by_cell[cell]
-        shown = {"n": count.placed, "target": count.quota, "title": count.title, "value": "/".join(cell)}
+        shown: dict[str, Any] = {"n": count.placed, "target": count.quota, "title": count.title}
+        shown["value"] = "/".join(cell)
+        if states:
+            shown |= {"count": count, "bars": count.bars}
         return shown if href is None else {**shown, "href": href(cell)}
 
     columns = [{"label": complexity.label, "classes": PremiseClass.labels} for complexity in Complexity]

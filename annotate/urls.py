@@ -4,7 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path, register_converter
 from django.urls.converters import StringConverter
 
-from annotate.views import datasets, drafts, images, items, labels, people, pictures, reviews
+from annotate.views import datasets, drafts, images, items, labels, people, pictures, placing, reviews
 
 
 class Sha256Converter(StringConverter):
@@ -42,9 +42,16 @@ _images: list[URLPattern | URLResolver] = [
     path("images/", images.image_list, name="image_list"),
     path("images/import/", images.image_import, name="image_import"),
     path("images/import/folder/", images.image_import_folder, name="image_import_folder"),
+    path("images/place/", placing.placing, name="placing"),
+    path("images/place/undo/", placing.placing_undo, name="placing_undo"),
     path("images/<int:pk>/", images.image_detail, name="image_detail"),
     path("images/<int:pk>/place/", images.image_place, name="image_place"),
     path("images/<int:pk>/facts/", images.image_facts, name="image_facts"),
+]
+
+_cells: list[URLPattern | URLResolver] = [
+    path("cells/", placing.cells_page, name="cells"),
+    path("cells/cell/", placing.cell_page, name="cell"),
 ]
 
 _items: list[URLPattern | URLResolver] = [
@@ -56,7 +63,7 @@ _items: list[URLPattern | URLResolver] = [
     path("review/<str:key>/edit/", items.item_edit, name="item_edit"),
     path("review/<str:key>/compute/", items.item_compute, name="item_compute"),
     path("review/<str:key>/check/", items.item_check, name="item_check"),
-    path("review/<str:key>/move/", items.item_move, name="item_move"),
+    path("review/<str:key>/move/", placing.item_move, name="item_move"),
     path("review/<str:key>/history/", items.item_history, name="item_history"),
     path("review/<str:key>/drafts/", drafts.draft_request, name="draft_request"),
     path("review/<str:key>/drafts/panel/", drafts.draft_panel, name="draft_panel"),
@@ -71,4 +78,4 @@ _datasets: list[URLPattern | URLResolver] = [
     path("datasets/<int:pk>/items/<int:item>/", datasets.dataset_item, name="dataset_item"),
 ]
 
-urlpatterns: list[URLPattern | URLResolver] = [*_people, *_images, *_items, *_datasets, *_labels]
+urlpatterns: list[URLPattern | URLResolver] = [*_people, *_images, *_cells, *_items, *_datasets, *_labels]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef
 from django.urls import reverse
 
-from annotate import selectors, worklist
-from annotate.axes import Cell
+from annotate import cells, selectors, worklist
 from annotate.models import Assignment, Dataset, DatasetItem, Draft, Image, Item, Label, User
 from annotate.models.drafts import DraftState
 from annotate.models.items import ItemState
@@ -65,11 +64,8 @@ def is_new() -> bool:
 
 def grid(user: User) -> dict[str, object]:
     """The 36 cells as components/cell_grid.html draws them."""
-
-    def href(cell: Cell) -> str:
-        return selectors.cell_query(reverse("review_queue"), cell)
-
-    return selectors.cell_grid(selectors.cell_counts(), href=href if user.is_author else None)
+    counts = selectors.cell_counts()
+    return cells.grid(counts) if user.is_author else selectors.cell_grid(counts, states=True)
 
 
 @dataclass(frozen=True)

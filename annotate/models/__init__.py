@@ -5,10 +5,10 @@ from annotate.models.drafts import Draft, Drafter
 from annotate.models.duplicates import ImagePair
 from annotate.models.images import Image
 from annotate.models.imports import ImportBatch, ImportedFile
-from annotate.models.items import Item, Revision, Turn
+from annotate.models.items import Item, Revision, TakenBack, Turn
 from annotate.models.labels import Assignment, Guideline, Label, LabelSet, LabelTask
 from annotate.models.people import User
-from annotate.models.protocols import Protocol
+from annotate.models.protocols import Protocol, StudyChange
 from annotate.models.reviews import Review, ReviewRules
 from annotate.models.variants import VariantCheck, VariantDraw
 
@@ -32,6 +32,8 @@ __all__ = [
     "Review",
     "ReviewRules",
     "Revision",
+    "StudyChange",
+    "TakenBack",
     "Turn",
     "User",
     "VariantCheck",

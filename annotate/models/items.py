@@ -132,3 +132,26 @@ class Revision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item_id} v{self.version}"
+
+
+class TakenBack(PlaceFields):
+    """A placing that was taken back before anybody worked on the item: the item is gone, this stays."""
+
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
+    key = models.CharField(max_length=40)
+    target = WrittenField(blank=True)
+    placed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    placed_at = models.DateTimeField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            one_of("complexity", Complexity),
+            one_of("category", Category),
+            one_of("premise_class", PremiseClass),
+        ]
+
+    def __str__(self) -> str:
+        return self.key

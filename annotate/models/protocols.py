@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.db import models
+
+from fpco_site.fields import WrittenField
 
 STUDY: dict[str, Any] = {
     "name": "FPCO-Dialog",
@@ -41,3 +44,19 @@ class Protocol(models.Model):
             "false_turns": list(self.false_turns),
             "per_cell": self.per_cell,
         }
+
+
+class StudyChange(models.Model):
+    """One setting of the study that somebody changed. Rows are only added."""
+
+    name = models.CharField(max_length=60)  # such as "per_cell" or "second_share"
+    before = WrittenField(blank=True)
+    after = WrittenField(blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.before} -> {self.after}"

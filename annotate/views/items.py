@@ -8,8 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import drafting, history, selectors, sheets
 from annotate.axes import Category, Complexity, PremiseClass
-from annotate.forms.images import PlaceForm
-from annotate.forms.items import ReasonForm, TextsForm
+from annotate.forms.items import TextsForm
 from annotate.models import Item
 from annotate.permissions import author_required, person_of
 from annotate.services import drafts, items, protocols, variants
@@ -69,20 +68,6 @@ def item_history(request: HttpRequest, key: str) -> HttpResponse:
         "reviews": item.reviews.select_related("reviewer").order_by("-id"),
     }
     return render(request, "annotate/item_history.html", context)
-
-
-@require_POST
-@author_required
-def item_move(request: HttpRequest, key: str) -> HttpResponse:
-    item = get_object_or_404(Item, key=key)
-    form, why = PlaceForm(request.POST), ReasonForm(request.POST)
-    if not form.is_valid() or not why.is_valid():
-        raise Invalid("Choose a complexity, a category and a premise class, and say why the item moves.")
-    moved = items.move(
-        item=item, cell=form.cleaned_data["cell"], reason=why.cleaned_data["reason"], by=person_of(request)
-    )
-    messages.success(request, f"It is now in {', '.join(selectors.cell_words(moved.cell))}.")
-    return redirect(_with_queue(request, "item_edit", key))
 
 
 def queue_of(request: HttpRequest) -> selectors.Queue:

@@ -55,6 +55,8 @@ FROZEN = {
     "annotate_revision",
     "annotate_label",
     "annotate_labeltask",
+    "annotate_studychange",
+    "annotate_takenback",
     "benchmark_response",
     "benchmark_attempt",
     "benchmark_detectorlabel",
