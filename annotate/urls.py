@@ -4,7 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path, register_converter
 from django.urls.converters import StringConverter
 
-from annotate.views import datasets, drafts, images, items, labels, people, pictures, placing, reviews
+from annotate.views import datasets, drafts, images, items, labels, people, pictures, placing, reviews, study
 
 
 class Sha256Converter(StringConverter):
@@ -52,6 +52,7 @@ _images: list[URLPattern | URLResolver] = [
 _cells: list[URLPattern | URLResolver] = [
     path("cells/", placing.cells_page, name="cells"),
     path("cells/cell/", placing.cell_page, name="cell"),
+    path("study/", study.study_settings, name="study_settings"),
 ]
 
 _items: list[URLPattern | URLResolver] = [

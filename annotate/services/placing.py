@@ -1,6 +1,7 @@
 """Placing picture after picture, and taking the last placing back while nobody has worked on it."""
 
 from django.db import transaction
+from django.db.models import ForeignObjectRel
 
 from annotate.axes import Cell
 from annotate.models import Image, Item, Revision, TakenBack, Turn, User
@@ -62,9 +63,9 @@ def untouched(item: Item) -> bool:
 
 def _pointed_at(item: Item) -> bool:
     """Whether any other row refers to the item, whatever table it is in."""
-    relations = Item._meta.get_fields(include_hidden=True)
+    relations = [field for field in Item._meta.get_fields(include_hidden=True) if isinstance(field, ForeignObjectRel)]
     return any(
         relation.related_model._default_manager.filter(**{relation.field.name: item}).exists()
         for relation in relations
-        if relation.auto_created and not relation.concrete and relation.related_model not in _OWN
+        if relation.related_model not in _OWN
     )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
+from django.db.models import TextChoices
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,7 +21,6 @@ from annotate.services import placing as placings
 from fpco_site.errors import Conflict, FpcoError, Invalid
 from fpco_site.forms import whole_number
 
-PER_PAGE = 60
 MEMORY = "placing"  # in the session: the cell chosen last, and the items placed last
 REMEMBERED = 100
 
@@ -133,7 +132,9 @@ def item_move(request: HttpRequest, key: str) -> HttpResponse:
 def axes(chosen: tuple[str, ...] = ("", "", "")) -> list[dict[str, Any]]:
     """The three axes with a key for each choice: 1-3, 4-7, 8, 9, 0; `chosen` are marked."""
     keys = iter("1234567890")
-    named = zip(cells.AXES, (Complexity, Category, PremiseClass), chosen, strict=True)
+    named: list[tuple[str, type[TextChoices], str]] = list(
+        zip(cells.AXES, (Complexity, Category, PremiseClass), chosen, strict=True)
+    )
     return [
         {
             "name": name,
@@ -146,9 +147,7 @@ def axes(chosen: tuple[str, ...] = ("", "", "")) -> list[dict[str, Any]]:
     ]
 
 
-def _page(
-    request: HttpRequest, candidate: cells.Candidate | None, *, form: PlaceForm | None = None
-) -> HttpResponse:
+def _page(request: HttpRequest, candidate: cells.Candidate | None, *, form: PlaceForm | None = None) -> HttpResponse:
     memory = _memory(request)
     counts = selectors.cell_counts()
     chosen = _chosen(request, memory["cell"])
