@@ -68,8 +68,8 @@ def named(values: Iterable[str]) -> Cell | None:
 
 
 def unplaced() -> QuerySet[Image]:
-    """Pictures that have no place, in the order in which they are paged through."""
-    return Image.objects.filter(items__isnull=True).order_by("pk")
+    """Pictures that have no place and were not set aside, in the order in which they are paged through."""
+    return Image.objects.filter(items__isnull=True, duplicate_of=None).order_by("pk")
 
 
 def reserve(cell: Cell) -> QuerySet[Image]:

@@ -91,6 +91,20 @@ def test_candidates_are_paged_in_order_and_wrap_to_the_first(as_: As, ada: User)
     assert as_(ada).get(reverse("placing"), {"image": "x" * 50}).status_code == 200
 
 
+def test_a_picture_that_was_set_aside_is_no_candidate(ada: User) -> None:
+    kept = factories.image()
+    factories.image(duplicate_of=kept)
+    assert list(cells.unplaced()) == [kept]
+
+
+def test_the_facts_of_a_picture_and_the_flag_of_its_licence_are_shown(as_: As, ada: User) -> None:
+    factories.image(license="CC BY-ND 2.0", license_url="", author="P. Hotographer", source_id="4711")
+    page = as_(ada).get(reverse("placing")).content.decode()
+    assert "allows no derivatives: a release leaves its pixels out" in page
+    assert "P. Hotographer" in page
+    assert "4711" in page
+
+
 def test_with_no_picture_left_the_page_says_what_to_do_next(as_: As, ada: User) -> None:
     assert "No pictures to place" in as_(ada).get(reverse("placing")).content.decode()
     factories.item()
