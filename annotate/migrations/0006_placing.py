@@ -11,7 +11,7 @@ from fpco_site.triggers import frozen
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0004_imports'),
+        ('annotate', '0005_variants'),
     ]
 
     operations = [
