@@ -1,19 +1,19 @@
 """Reads that more than one caller needs. Nothing here writes."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate import licences
 from annotate.axes import CELLS, Category, Cell, Complexity, PremiseClass
-from annotate.models import Assignment, Dataset, Image, ImagePair, Item, LabelTask, Protocol, User
+from annotate.models import Assignment, Dataset, Image, ImagePair, Item, LabelTask, Protocol, Review, Turn, User
 from annotate.models.duplicates import PairState
 from annotate.models.items import ItemState
-from annotate.services import protocols
+from annotate.services import protocols, rules
 
 
 @dataclass(frozen=True)
@@ -142,15 +142,34 @@ def visible_picture(*, user: User, sha256: str) -> Image | None:
     return pictures.first()
 
 
+# What the queue can be ordered by; the first is the default, and each ends in something unique.
+SORTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "": ("oldest first", ("state_since", "id")),
+    "newest": ("newest first", ("-state_since", "-id")),
+    "placed": ("as placed", ("id",)),
+    "cell": ("by cell", ("complexity", "category", "premise_class", "id")),
+}
+
+
 @dataclass(frozen=True)
 class Queue:
-    """Which items of the review queue are looked at; blank is all. `kind` is the premise class."""
+    """Which items of the review queue are looked at, in which order; blank is all.
+
+    `author` is the username of who last wrote the texts, or placed the item while it has none.
+    """
 
     state: str = ""
     complexity: str = ""
     category: str = ""
     premise_class: str = ""
     q: str = ""
+    author: str = ""
+    sort: str = ""
+    variants: bool = False
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return SORTS.get(self.sort, SORTS[""])[1]
 
     def items(self) -> QuerySet[Item]:
         """The items in the order of the queue."""
@@ -159,20 +178,58 @@ class Queue:
             for name in ("state", "complexity", "category", "premise_class")
             if (value := getattr(self, name))
         }
-        found = Item.objects.filter(parent=None, **exact)
+        found = Item.objects.filter(parent__isnull=not self.variants, **exact)
+        if self.author:
+            found = found.filter(edited_by__username=self.author)
         if self.q:
-            found = found.filter(target_description__icontains=self.q) | found.filter(key__startswith=self.q.lower())
-        return found.select_related("image").order_by("id")
+            found = found.filter(_search(self.q))
+        return found.select_related("image", "edited_by").order_by(*self.order)
+
+    def waiting_for(self, person: User) -> QuerySet[Item]:
+        """The items in review on which this person can still give a verdict, in the order of the queue."""
+        rows = replace(self, state=ItemState.IN_REVIEW).items()
+        given = Review.objects.filter(
+            reviewer=person, item=OuterRef("pk"), item_version=OuterRef("version"), withdrawn_at=None
+        )
+        rows = rows.exclude(Exists(given))
+        return rows.exclude(edited_by=person) if rules.current().approver_not_last_editor else rows
 
     def neighbours(self, item: Item) -> tuple[Item | None, Item | None]:
         """The items before and after `item`, itself in the queue or not."""
         rows = self.items()
-        return rows.filter(pk__lt=item.pk).order_by("-id").first(), rows.filter(pk__gt=item.pk).first()
+        before = rows.filter(self._beyond(item, -1)).reverse().first()
+        return before, rows.filter(self._beyond(item, 1)).first()
 
-    def next_after(self, item: Item) -> Item | None:
-        """The next item in the queue, from its start again after the last."""
-        rows = self.items().exclude(pk=item.pk)
-        return rows.filter(pk__gt=item.pk).first() or rows.first()
+    def next_for(self, person: User, item: Item) -> Item | None:
+        """The next item after `item` that waits for this person, from the start again after the last."""
+        rows = self.waiting_for(person).exclude(pk=item.pk)
+        return rows.filter(self._beyond(item, 1)).first() or rows.first()
+
+    def _beyond(self, item: Item, step: int) -> Q:
+        """What stands after `item` (1) or before it (-1) in the order of the queue."""
+        beyond, same = Q(), Q()
+        for name in self.order:
+            bare = name.removeprefix("-")
+            rises = (step > 0) == (bare == name)
+            beyond |= same & Q(**{f"{bare}__{'gt' if rises else 'lt'}": getattr(item, bare)})
+            same &= Q(**{bare: getattr(item, bare)})
+        return beyond
+
+
+def _search(words: str) -> Q:
+    """Items whose key starts with the words, or one of whose texts holds them."""
+    asked = Turn.objects.filter(Q(content__icontains=words) | Q(modified__icontains=words)).values("item")
+    names = ("target", "target_description", "modified_target_description")
+    found = Q(key__startswith=words.lower()) | Q(pk__in=asked)
+    for name in names:
+        found |= Q(**{f"{name}__icontains": words})
+    return found
+
+
+def editors() -> list[str]:
+    """The usernames of all who last wrote an item's texts."""
+    rows = Item.objects.filter(edited_by__isnull=False).order_by("edited_by__username")
+    return list(rows.values_list("edited_by__username", flat=True).distinct())
 
 
 def state_counts() -> dict[str, int]:

@@ -1,8 +1,10 @@
 """Facts about people's work; one noun a module."""
 
+from annotate.models.comments import Comment
 from annotate.models.datasets import Dataset, DatasetItem, DatasetTurn
 from annotate.models.drafts import Draft, Drafter
 from annotate.models.duplicates import ImagePair
+from annotate.models.edit_drafts import EditDraft
 from annotate.models.images import Image
 from annotate.models.imports import ImportBatch, ImportedFile
 from annotate.models.items import Item, Revision, TakenBack, Turn
@@ -14,11 +16,13 @@ from annotate.models.variants import VariantCheck, VariantDraw
 
 __all__ = [
     "Assignment",
+    "Comment",
     "Dataset",
     "DatasetItem",
     "DatasetTurn",
     "Draft",
     "Drafter",
+    "EditDraft",
     "Guideline",
     "Image",
     "ImagePair",

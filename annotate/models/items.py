@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from annotate.axes import Category, Complexity, PremiseClass
 from annotate.models.images import Image
@@ -34,7 +35,8 @@ class Item(PlaceFields):
     """One future dialogue. `version` is an optimistic lock: it grows by one at every change.
 
     A *variant* has a parent, a letter and its own class; quotas count items without a parent.
-    `key` names the item in exports, for ever.
+    `key` names the item in exports, for ever. `edited_by` is who last wrote its texts, and who placed it
+    while it has none; `state_since` is when it came into its state.
     """
 
     key = models.CharField(max_length=60, unique=True)
@@ -43,7 +45,11 @@ class Item(PlaceFields):
     target_description = WrittenField(blank=True)
     modified_target_description = WrittenField(blank=True)
     state = models.CharField(max_length=20, choices=ItemState, default=ItemState.DRAFT, db_index=True)
+    state_since = models.DateTimeField(default=timezone.now)
     version = models.PositiveIntegerField(default=1)
+    edited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="variants")
     variant = models.CharField(max_length=10, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -77,6 +83,7 @@ class Item(PlaceFields):
         ]
         indexes = [
             models.Index(fields=["complexity", "category", "premise_class", "state"], name="annotate_item_cell"),
+            models.Index(fields=["state_since", "id"], name="annotate_item_waiting"),
         ]
 
     def __str__(self) -> str:

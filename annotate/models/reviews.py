@@ -43,19 +43,26 @@ class Verdict(models.TextChoices):
 
 
 class Review(models.Model):
-    """The four checks of the study's human review (paper, section 3) and what was decided."""
+    """The four checks of the study's human review (paper, section 3) and what was decided.
+
+    A check is true where it holds, false where the reviewer named it as failing, null where nothing was
+    said of it. An *independent* verdict is one of two that were given without seeing each other. One that
+    its reviewer took back stays, with the time at which it was.
+    """
 
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="reviews")
     item_version = models.PositiveIntegerField()
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     verdict = models.CharField(max_length=20, choices=Verdict)
-    grounding = models.BooleanField()
-    consistency = models.BooleanField()
-    naturalness = models.BooleanField()
-    single_error = models.BooleanField()
+    grounding = models.BooleanField(null=True)
+    consistency = models.BooleanField(null=True)
+    naturalness = models.BooleanField(null=True)
+    single_error = models.BooleanField(null=True)
     comment = WrittenField(blank=True)
     accepted = models.JSONField(default=list, blank=True)  # the warnings that the reviewer ticked
+    independent = models.BooleanField(default=False)
     at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["id"]
@@ -63,6 +70,7 @@ class Review(models.Model):
             one_of("verdict", Verdict),
             models.UniqueConstraint(
                 fields=["item", "item_version", "reviewer"],
+                condition=models.Q(withdrawn_at__isnull=True),
                 name="annotate_review_once_a_version",
                 violation_error_message="You have reviewed this version already.",
             ),

@@ -58,6 +58,7 @@ def place(*, image: Image, cell: Cell, by: User | None, target: str = "", protoc
         complexity=cell[0],
         category=cell[1],
         premise_class=cell[2],
+        edited_by=by,
     )
     Turn.objects.bulk_create(Turn(item=item, number=number) for number in range(1, plan.turns + 1))
     record(item, by=by, reason="placed")
@@ -96,8 +97,20 @@ def edit(*, item: Item, version: int, texts: Texts, by: User, reason: str = "edi
     if item.state == ItemState.REJECTED:
         raise Conflict("This item is rejected; reopen it before editing it.")
     _require_own(item, texts, now)
-    write(item, texts)
+    write(item, texts, by=by)
     return bump(item, by=by, reason=reason, state=_after_change(item.state))
+
+
+@transaction.atomic
+def restore(*, item: Item, version: int, former: Revision, reason: str, by: User) -> Item:
+    """Make the texts of an older version the item's texts again, as a new version."""
+    if former.item_id != item.pk:
+        raise Invalid("That version is another item's.")
+    if not reason.strip():
+        raise Invalid("Say why the former texts come back.")
+    at_version(item, version)
+    words = f"version {former.version} restored: {reason.strip()}"
+    return edit(item=item, version=version, texts=texts_in(former.snapshot), by=by, reason=words)
 
 
 @transaction.atomic
@@ -129,6 +142,16 @@ def texts_of(item: Item) -> Texts:
         target_description=item.target_description,
         modified_target_description=item.modified_target_description,
         questions={turn.number: Question(turn.content, turn.modified) for turn in item.turns.all()},
+    )
+
+
+def texts_in(snapshot: Mapping[str, Any]) -> Texts:
+    """The texts that a revision kept."""
+    return Texts(
+        target=snapshot["target"],
+        target_description=snapshot["target_description"],
+        modified_target_description=snapshot["modified_target_description"],
+        questions={turn["turn"]: Question(turn["content"], turn["modified"]) for turn in snapshot["turns"]},
     )
 
 
@@ -173,7 +196,8 @@ def at_version(item: Item, version: int) -> Item:
 def bump(item: Item, *, by: User | None, reason: str, state: str) -> Item:
     """Store the changed item as its next version, with a snapshot."""
     held = item.version
-    item.state = state
+    if item.state != state:
+        item.state, item.state_since = state, timezone.now()
     item.version = held + 1
     fields = (
         "complexity",
@@ -183,6 +207,8 @@ def bump(item: Item, *, by: User | None, reason: str, state: str) -> Item:
         "target_description",
         "modified_target_description",
         "state",
+        "state_since",
+        "edited_by",
     )
     changed = Item.objects.filter(pk=item.pk, version=held).update(
         version=F("version") + 1, updated_at=timezone.now(), **{name: getattr(item, name) for name in fields}
@@ -216,8 +242,9 @@ def snapshot(item: Item) -> dict[str, Any]:
     }
 
 
-def write(item: Item, texts: Texts) -> None:
-    """Put texts into a locked item and its turns; `bump` stores the item and makes the version."""
+def write(item: Item, texts: Texts, *, by: User | None) -> None:
+    """Put texts of this person into a locked item and its turns; `bump` stores the item and makes the version."""
+    item.edited_by = by
     item.target = texts.target
     item.target_description = texts.target_description
     item.modified_target_description = texts.modified_target_description

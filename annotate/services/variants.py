@@ -100,7 +100,7 @@ def sync(*, parent: Item, by: User) -> int:
         now = items.texts_of(variant)
         if not variant_rules.drifts(now, theirs) and in_cell(variant, parent):
             continue
-        items.write(variant, _recomputed(variant_rules.from_parent(now, theirs), now))
+        items.write(variant, _recomputed(variant_rules.from_parent(now, theirs), now), by=by)
         variant.complexity, variant.category = parent.complexity, parent.category
         state = ItemState.IN_REVIEW if variant.state == ItemState.APPROVED else variant.state
         items.bump(variant, by=by, reason=f"taken over from {parent.key}, version {parent.version}", state=state)

@@ -165,7 +165,7 @@ def _to_next(request: HttpRequest, item: Item) -> HttpResponse:
         premise_class=queue.premise_class,
         q=queue.q,
     )
-    following = waiting.next_after(item)
+    following = waiting.next_for(person_of(request), item)
     query = f"?{request.GET.urlencode()}" if request.GET else ""
     if following is None:
         return redirect(reverse("review_queue") + query)
