@@ -9,3 +9,4 @@ class AnnotateConfig(AppConfig):
         from fpco_site.llm.engine import register  # has models of its own, so only now
 
         register("annotate.services.drafting_work.DraftWork")
+        register("annotate.services.variant_check_work.VariantCheckWork")

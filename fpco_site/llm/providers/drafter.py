@@ -1,11 +1,12 @@
-"""A drafting model without a network: it proposes well-formed drafts from metadata and word lists."""
+"""A drafting model without a network: it proposes well-formed drafts and checks variants by word lists."""
 
 import asyncio
 import json
 from typing import Any, ClassVar
 
+from fpco_site.llm import variant_checks
 from fpco_site.llm.drafts import PREMISE
-from fpco_site.llm.simulated import author
+from fpco_site.llm.simulated import author, checker
 from fpco_site.llm.simulated.reply import reply
 from fpco_site.llm.types import Endpoint, ErrorKind, ProviderError, Reply, Request
 
@@ -24,7 +25,7 @@ class Drafter:
             await asyncio.sleep(self._latency)
         try:
             body = json.loads(request.messages[-1].text)
-            draft = _premise(body) if request.schema_name == PREMISE else _questions(body)
+            draft = self._made(request.schema_name, body)
         except author.NothingToChangeError as error:
             raise ProviderError(ErrorKind.PERMANENT, str(error), code="nothing_to_change") from None
         except (ValueError, KeyError, TypeError, IndexError):
@@ -36,6 +37,11 @@ class Drafter:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+    def _made(self, kind: str, body: dict[str, Any]) -> dict[str, Any]:
+        if kind == variant_checks.PROMPT:
+            return checker.check(body, model_id=self._model_id)
+        return _premise(body) if kind == PREMISE else _questions(body)
 
 
 def _questions(body: dict[str, Any]) -> dict[str, Any]:

@@ -209,7 +209,7 @@ def test_any_text_is_a_premise_or_refused(text: str) -> None:
 
 
 def test_every_prompt_has_a_version_and_a_hash() -> None:
-    assert prompts.names() == ("detector", "draft_premise", "draft_questions", "inference")
+    assert prompts.names() == ("check_variant", "detector", "draft_premise", "draft_questions", "inference")
     for name in prompts.names():
         prompt = prompts.load(name)
         assert prompt == prompts.load(name, prompts.versions(name)[-1])

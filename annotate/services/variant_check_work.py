@@ -1,0 +1,172 @@
+"""Checks of variants as the engine makes them: one call a candidate, read strictly, kept with the raw reply."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db.models import F
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotate.models import Drafter, VariantCheck
+from annotate.models.variants import CheckState
+from annotate.services import variant_checks
+from fpco_site.fields import escape
+from fpco_site.llm import engine, prompts
+from fpco_site.llm import variant_checks as wire
+from fpco_site.llm.engine import Call, Claim
+from fpco_site.llm.strict_json import ParseError
+from fpco_site.llm.types import ErrorKind, Picture, Reply, Request
+
+BAD_REPLIES = 2  # after so many unreadable replies the check has failed
+# A request that the provider refuses may be refused for this picture alone; these say it of every request.
+OF_ALL = frozenset({401, 402, 403, 404})
+
+
+@dataclass(frozen=True)
+class Case:
+    """One candidate and its picture; `unusable` counts replies that could not be read."""
+
+    system: str
+    asked: dict[str, str]
+    path: str
+    mime: str
+    sha256: str
+    unusable: int = 0
+    picture: Picture | None = None
+
+
+class VariantCheckWork(engine.LeasedWork[Case]):
+    """A group is a checker, whose concurrency holds over all workers."""
+
+    kind = "variant_checks"
+    model = VariantCheck
+
+    def pending(self) -> bool:
+        return VariantCheck.objects.filter(state__in=variant_checks.OPEN).exists()
+
+    def claim(self, *, room: int, worker: UUID) -> list[Claim[Case]]:
+        claims: list[Claim[Case]] = []
+        waiting = VariantCheck.objects.filter(state=CheckState.WAITING).values("checker")
+        for checker in Drafter.objects.filter(pk__in=waiting).order_by("pk").select_for_update(skip_locked=True):
+            held = checker.checks.filter(state=CheckState.RUNNING).count()
+            free = min(room - len(claims), checker.concurrency - held)
+            if free > 0:
+                claims += self._claims_of(checker, room=free, worker=worker)
+        return claims
+
+    def open(self, claim: Claim[Case]) -> Claim[Case]:
+        from django.core.files.storage import default_storage
+
+        with default_storage.open(claim.state.path, "rb") as file:
+            picture = Picture(file.read(), claim.state.mime)
+        return replace(claim, state=replace(claim.state, picture=picture))
+
+    def request(self, claim: Claim[Case]) -> Request:
+        case = claim.state
+        if case.picture is None:
+            raise ValueError("A claim is opened before its request is made.")
+        return wire.request(system=case.system, candidate=case.asked, picture=case.picture)
+
+    def record(self, calls: Sequence[Call[Case]]) -> list[Claim[Case] | None]:
+        held = self.held([call.claim for call in calls])
+        return [self._record(call) if held.get(call.claim.id) == call.claim.token else None for call in calls]
+
+    def _claims_of(self, checker: Drafter, *, room: int, worker: UUID) -> list[Claim[Case]]:
+        token = uuid4()
+        ids = self.take(checker.checks.order_by("pk"), room=room, worker=worker, token=token)
+        rows = VariantCheck.objects.filter(pk__in=ids).select_related("item__image").order_by("pk")
+        endpoint = checker.endpoint()
+        return [Claim(row.pk, token, checker.pk, endpoint, case_of(row)) for row in rows]
+
+    def _record(self, call: Call[Case]) -> Claim[Case] | None:
+        row = VariantCheck.objects.filter(pk=call.claim.id)
+        changed: dict[str, Any] = {"tries": F("tries") + 1, "seconds": call.seconds, "request": sent(call)}
+        if call.reply is not None:
+            return self._after_reply(call, call.reply, changed)
+        if call.error is not None:
+            changed |= {"error": call.error.message, "request_id": call.error.request_id, "reply": call.error.raw}
+            if call.last and call.error.kind is ErrorKind.PERMANENT and call.error.status in {None, *OF_ALL}:
+                reason = engine.pause_reason(call.error, call.claim.endpoint)
+                variant_checks.stop_by_engine(checker=call.claim.group, reason=reason)
+        if not call.last:
+            row.update(**changed)
+            return call.claim
+        row.update(**changed, state=CheckState.FAILED, finished_at=timezone.now(), **VariantCheck.FREE)
+        return None
+
+    def _after_reply(self, call: Call[Case], reply: Reply, changed: dict[str, Any]) -> Claim[Case] | None:
+        """A verdict ends the check; a reply that can't be read is asked for once more, then it has failed."""
+        row = VariantCheck.objects.filter(pk=call.claim.id)
+        changed |= used(reply)
+        try:
+            changed |= {"payload": verdict(reply), "error": "", "state": CheckState.READY}
+        except ParseError as error:
+            unusable = call.claim.state.unusable + 1
+            changed |= {"error": str(error), "unusable": unusable}
+            if unusable < BAD_REPLIES:
+                row.update(**changed)
+                return replace(call.claim, state=replace(call.claim.state, unusable=unusable))
+            changed["state"] = CheckState.FAILED
+        row.update(**changed, finished_at=timezone.now(), **VariantCheck.FREE)
+        return None
+
+
+def case_of(row: VariantCheck) -> Case:
+    """What is asked: the wording that was there when the check was requested."""
+    image = row.item.image
+    return Case(
+        system=prompts.load(row.prompt_name, int(row.prompt_version)).text,
+        asked=row.asked,
+        path=str(image.file.name),
+        mime=image.mime,
+        sha256=image.sha256,
+        unusable=row.unusable,
+    )
+
+
+def verdict(reply: Reply) -> dict[str, Any]:
+    """The verdict as it is stored. Raises ParseError."""
+    if not reply.text:
+        raise ParseError(f"The model gave no text ({reply.reason or reply.finish_reason or reply.outcome}).")
+    found = wire.parse(reply.text)
+    if escape(found.reason) != found.reason:
+        raise ParseError("The reply holds control characters that no reason has.")
+    return {**found.answers, "reason": found.reason}
+
+
+def used(reply: Reply) -> dict[str, Any]:
+    """The columns that any reply fills; tokens add up over the calls of a check."""
+    tokens = {
+        "input_tokens": reply.usage.input,
+        "cached_tokens": reply.usage.cached,
+        "output_tokens": reply.usage.output,
+        "reasoning_tokens": reply.usage.reasoning,
+    }
+    return {
+        "reply": reply.raw or (reply.text or "").encode("utf-8", "surrogatepass"),
+        "model_answered": reply.model,
+        "request_id": reply.request_id,
+        **{name: Coalesce(F(name), 0) + count for name, count in tokens.items() if count is not None},
+    }
+
+
+def sent(call: Call[Case]) -> bytes | None:
+    """The request as it was asked, with the picture by its hash instead of its bytes."""
+    if call.request is None:
+        return None
+    endpoint = call.claim.endpoint
+    asked = {
+        "provider": endpoint.provider,
+        "model": endpoint.model_id,
+        "max_output_tokens": endpoint.max_output_tokens,
+        "temperature": endpoint.temperature,
+        "top_p": endpoint.top_p,
+        "system": call.request.system,
+        "messages": [{"role": message.role, "text": message.text} for message in call.request.messages],
+        "picture_sha256": call.claim.state.sha256,
+        "schema": call.request.schema,
+    }
+    return json.dumps(asked).encode()

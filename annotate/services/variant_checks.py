@@ -1,0 +1,219 @@
+"""Having candidate variants checked by models that see no results: advice that a person weighs."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Sum
+
+from annotate.models import Drafter, Item, User, VariantCheck
+from annotate.models.items import ItemState
+from annotate.models.variants import CheckState
+from annotate.services import items
+from fpco_site.errors import Conflict, Invalid
+from fpco_site.llm import engine, prompts, providers
+from fpco_site.llm import variant_checks as wire
+
+FAMILIES = 3  # that check each candidate in the published study
+SCRIPTED = ("Alder", "Birch", "Cedar")  # families of the offline checkers, whose verdicts are marked simulated
+OPEN = (CheckState.WAITING, CheckState.RUNNING)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a request for checks did: new checks, and complete variants that had theirs already."""
+
+    made: int
+    present: int
+    incomplete: int
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one checker has used so far; `dollars` is None where its prices are not known."""
+
+    checker: Drafter
+    states: dict[str, int]
+    input_tokens: int
+    output_tokens: int
+    dollars: Decimal | None
+    error: str = ""
+
+    @property
+    def total(self) -> int:
+        return sum(self.states.values())
+
+    @property
+    def done(self) -> int:
+        return self.states.get(CheckState.READY, 0) + self.states.get(CheckState.FAILED, 0)
+
+
+def scripted_checkers() -> list[Drafter]:
+    """Three offline checkers, each of a made-up family: they compare words, and are marked simulated."""
+    return [
+        Drafter.objects.get_or_create(
+            name=f"Scripted checker {family} (simulated)",
+            defaults={
+                "provider": "drafter",
+                "model_id": f"scripted-checker-{family.lower()}",
+                "family": f"{family} (simulated)",
+                "max_output_tokens": 1024,
+                "concurrency": 8,
+            },
+        )[0]
+        for family in SCRIPTED
+    ]
+
+
+@transaction.atomic
+def set_family(*, checker: Drafter, family: str) -> Drafter:
+    """Say which family a model is of; checks that were made keep the family of their time."""
+    if len(family.strip()) > 100:
+        raise Invalid("A family's name has at most 100 characters.")
+    checker.family = family.strip()
+    checker.save(update_fields=["family"])
+    return checker
+
+
+@transaction.atomic
+def request(*, variants: Iterable[Item], checkers: Sequence[Drafter], by: User) -> Asked:
+    """Ask each checker once about each complete variant as it is worded now. Failed checks are asked again."""
+    _check_checkers(checkers)
+    prompt = prompts.load(wire.PROMPT)
+    rows, incomplete, wanted = [], 0, 0
+    for item in variants:
+        candidate = candidate_of(item)
+        if candidate is None:
+            incomplete += 1
+            continue
+        wanted += len(checkers)
+        rows += [_row(item, checker, candidate, prompt, by) for checker in checkers]
+    before = VariantCheck.objects.count()
+    VariantCheck.objects.bulk_create(rows, ignore_conflicts=True, batch_size=200)
+    made = VariantCheck.objects.count() - before
+    engine.hint()
+    return Asked(made=made, present=wanted - made, incomplete=incomplete)
+
+
+def stop() -> int:
+    """Ask nothing more; calls in flight end and are kept."""
+    return VariantCheck.objects.filter(state=CheckState.WAITING).update(state=CheckState.STOPPED)
+
+
+@transaction.atomic
+def go_on() -> int:
+    """Go on with what was stopped."""
+    rows = VariantCheck.objects.filter(state=CheckState.STOPPED)
+    for checker in Drafter.objects.filter(pk__in=rows.values("checker")):
+        providers.check(checker.endpoint())
+    count = rows.update(state=CheckState.WAITING, error="")
+    engine.hint()
+    return count
+
+
+def stop_by_engine(*, checker: int, reason: str) -> None:
+    """Stop what waits for one checker, and say why: its provider refuses for good."""
+    waiting = VariantCheck.objects.filter(checker=checker, state=CheckState.WAITING)
+    waiting.update(state=CheckState.STOPPED, error=reason)
+
+
+def candidate_of(item: Item) -> wire.Candidate | None:
+    """A variant as a checker may see it; None where it is not complete."""
+    if item.parent_id is None or item.state == ItemState.REJECTED:
+        return None
+    texts = items.texts_of(item)
+    question = texts.questions[max(texts.questions)]
+    if not (texts.target_description and texts.modified_target_description and question.modified and question.content):
+        return None
+    return wire.Candidate(
+        premise_class=item.premise_class,
+        target_description=texts.target_description,
+        modified_target_description=texts.modified_target_description,
+        content=question.content,
+        modified=question.modified,
+    )
+
+
+def rows_for(parent: Item | None = None) -> Iterable[Item]:
+    """The variants of one parent or of all, with what a request reads."""
+    found = Item.objects.filter(parent__isnull=False) if parent is None else parent.variants.all()
+    return found.select_related("image").prefetch_related("turns").order_by("pk")
+
+
+def asked_hash(item: Item, candidate: wire.Candidate) -> str:
+    """The name of one wording over one picture."""
+    asked = json.dumps({**candidate.as_json(), "picture": item.image.sha256}, sort_keys=True)
+    return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def spent() -> list[Spent]:
+    """Counts, tokens and cost of every checker that was asked anything."""
+    sums: dict[int, dict[str, Any]] = {}
+    rows = VariantCheck.objects.order_by().values("checker", "state")
+    for row in rows.annotate(
+        n=Count("pk"), fresh=Sum("input_tokens"), cached=Sum("cached_tokens"), out=Sum("output_tokens")
+    ):
+        found = sums.setdefault(row["checker"], {"states": {}, "input": 0, "cached": 0, "output": 0})
+        found["states"][row["state"]] = row["n"]
+        found["input"] += row["fresh"] or 0
+        found["cached"] += row["cached"] or 0
+        found["output"] += row["out"] or 0
+    stopped = VariantCheck.objects.filter(state=CheckState.STOPPED).exclude(error="")
+    why = dict(stopped.values_list("checker", "error"))
+    checkers = Drafter.objects.filter(pk__in=sums).order_by("name")
+    return [_spent(checker, sums[checker.pk], why.get(checker.pk, "")) for checker in checkers]
+
+
+def _spent(checker: Drafter, sums: dict[str, Any], error: str) -> Spent:
+    return Spent(
+        checker=checker,
+        states=sums["states"],
+        input_tokens=sums["input"],
+        output_tokens=sums["output"],
+        dollars=_dollars(checker, sums),
+        error=error,
+    )
+
+
+def _dollars(checker: Drafter, sums: dict[str, Any]) -> Decimal | None:
+    """By the checker's prices; cached input counts as fresh where its price is unknown."""
+    if providers.is_simulated(checker.provider):
+        return Decimal(0)
+    if checker.price_input is None or checker.price_output is None:
+        return None
+    cached = checker.price_input if checker.price_cached_input is None else checker.price_cached_input
+    fresh = sums["input"] - sums["cached"]
+    cost = fresh * checker.price_input + sums["cached"] * cached + sums["output"] * checker.price_output
+    return Decimal(cost) / 1_000_000
+
+
+def _check_checkers(checkers: Sequence[Drafter]) -> None:
+    if not checkers:
+        raise Invalid("Choose the models that check: three of different families.")
+    for checker in checkers:
+        if not checker.active:
+            raise Conflict(f"{checker} is not in use any more.")
+        if not checker.family:
+            raise Invalid(f"Say which family {checker} is of, so that three families can be told apart.")
+        providers.check(checker.endpoint())
+
+
+def _row(item: Item, checker: Drafter, candidate: wire.Candidate, prompt: prompts.Prompt, by: User) -> VariantCheck:
+    return VariantCheck(
+        item=item,
+        item_version=item.version,
+        checker=checker,
+        family=checker.family,
+        prompt_name=prompt.name,
+        prompt_version=str(prompt.version),
+        prompt_sha256=prompt.sha256,
+        asked=candidate.as_json(),
+        asked_sha256=asked_hash(item, candidate),
+        model_asked=checker.model_id,
+        simulated=providers.is_simulated(checker.provider),
+        requested_by=by,
+    )
