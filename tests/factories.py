@@ -17,6 +17,9 @@ from annotate.models import (
     Dataset,
     DatasetItem,
     DatasetTurn,
+    Draft,
+    Drafter,
+    DraftJob,
     Guideline,
     Image,
     Item,
@@ -111,6 +114,19 @@ def item(**more: Any) -> Item:
         for n in range(1, 11)
     )
     return row
+
+
+def draft(of: Item, **more: Any) -> Draft:
+    """A draft of an item in a job of its own; `drafter`, `by` and the job's own columns in `job` if it matters."""
+    drafter = (
+        more.pop("drafter", None)
+        or Drafter.objects.get_or_create(name="Scripted", defaults={"provider": "drafter", "model_id": "drafter"})[0]
+    )
+    values: dict[str, Any] = {"kind": "questions", "state": "ready", "prompt_name": "draft_questions", **more}
+    values["job"] = values.get("job") or DraftJob.objects.create(
+        drafter=drafter, kind=values["kind"], scope="item", item=of, state="complete"
+    )
+    return Draft.objects.create(item=of, drafter=drafter, prompt_version="1", **values)
 
 
 def dataset(name: str = "", *, items: int = 1, **more: Any) -> Dataset:

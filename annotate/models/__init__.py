@@ -2,7 +2,7 @@
 
 from annotate.models.comments import Comment
 from annotate.models.datasets import Dataset, DatasetItem, DatasetTurn
-from annotate.models.drafts import Draft, Drafter
+from annotate.models.drafts import Draft, DraftCall, Drafter, DraftJob
 from annotate.models.duplicates import ImagePair
 from annotate.models.edit_drafts import EditDraft
 from annotate.models.images import Image
@@ -21,6 +21,8 @@ __all__ = [
     "DatasetItem",
     "DatasetTurn",
     "Draft",
+    "DraftCall",
+    "DraftJob",
     "Drafter",
     "EditDraft",
     "Guideline",

@@ -1,179 +1,203 @@
-"""Drafts as the engine makes them: one call a draft, read strictly, kept with the raw reply."""
+"""Drafts as the engine makes them: one call a draft, one more where the reply can't be used, all of them kept."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db.models import F
+from django.db.models import Count, F
 from django.utils import timezone
 
+from annotate import draft_rules
 from annotate.axes import Category
-from annotate.models import Draft, Drafter
-from annotate.models.drafts import DraftKind, DraftState
-from annotate.services import items, protocols
-from fpco_site.fields import escape
+from annotate.linting import StudyPlan
+from annotate.models import Draft, DraftCall, Drafter, DraftJob
+from annotate.models.drafts import CallVerdict, DraftJobState, DraftKind, DraftState
+from annotate.services import draft_calls, draft_jobs, items, protocols
+from annotate.services.draft_calls import UNUSABLE, Ask
+from fpco_site.errors import Invalid
 from fpco_site.llm import drafts as wire
-from fpco_site.llm import prompts
-from fpco_site.llm.engine import Call, Claim, LeasedWork
-from fpco_site.llm.strict_json import ParseError
-from fpco_site.llm.types import Picture, Reply, Request
+from fpco_site.llm import engine, prompts
+from fpco_site.llm.engine import Call, Claim
+from fpco_site.llm.engine.advice import NOT_CONFIGURED
+from fpco_site.llm.types import ErrorKind, Picture, ProviderError, Request
+
+# The offline drafter's way to say that one description has nothing to change: nothing is wrong with the provider.
+OWN = frozenset({"nothing_to_change"})
+REFUSED = frozenset({401, 402, 403, 404})
 
 
-@dataclass(frozen=True)
-class Job:
-    """All that a draft's request is made of; `picture` is read by `open`."""
+class DraftWork(engine.LeasedWork[Ask]):
+    """A group is a job; a drafter's concurrency holds over all its jobs."""
 
-    kind: str
-    system: str
-    metadata: wire.Metadata
-    premise_class: str
-    target_description: str
-    questions: dict[int, str]
-    turns: int
-    path: str
-    mime: str
-    sha256: str
-    picture: Picture | None = None
-
-    @property
-    def ids(self) -> list[int]:
-        """The questions that the reply must have."""
-        return list(range(1, self.turns + 1)) if self.kind == DraftKind.QUESTIONS else sorted(self.questions)
-
-
-class DraftWork(LeasedWork[Job]):
     kind = "drafts"
     model = Draft
 
     def pending(self) -> bool:
-        return Draft.objects.filter(state__in=[DraftState.WAITING, DraftState.RUNNING]).exists()
+        waiting = Draft.objects.filter(state=DraftState.WAITING, job__state=DraftJobState.RUNNING)
+        return waiting.exists() or Draft.objects.filter(state=DraftState.RUNNING).exists()
 
-    def claim(self, *, room: int, worker: UUID) -> list[Claim[Job]]:
-        claims: list[Claim[Job]] = []
-        waiting = Draft.objects.filter(state=DraftState.WAITING).values("drafter")
+    def claim(self, *, room: int, worker: UUID) -> list[Claim[Ask]]:
+        claims: list[Claim[Ask]] = []
+        waiting = Draft.objects.filter(state=DraftState.WAITING, job__state=DraftJobState.RUNNING).values("drafter")
         for drafter in Drafter.objects.filter(pk__in=waiting).order_by("pk").select_for_update(skip_locked=True):
             held = drafter.drafts.filter(state=DraftState.RUNNING).count()
             free = min(room - len(claims), drafter.concurrency - held)
             if free > 0:
-                claims += self._claim_of(drafter, room=free, worker=worker)
+                claims += self._claims_of(drafter, room=free, worker=worker)
         return claims
 
-    def open(self, claim: Claim[Job]) -> Claim[Job]:
+    def open(self, claim: Claim[Ask]) -> Claim[Ask]:
         from django.core.files.storage import default_storage
 
         with default_storage.open(claim.state.path, "rb") as file:
             picture = Picture(file.read(), claim.state.mime)
         return replace(claim, state=replace(claim.state, picture=picture))
 
-    def request(self, claim: Claim[Job]) -> Request:
-        job = claim.state
-        if job.kind == DraftKind.PREMISE:
+    def request(self, claim: Claim[Ask]) -> Request:
+        ask = claim.state
+        if ask.kind == DraftKind.PREMISE:
             return wire.premise_request(
-                system=job.system,
-                metadata=job.metadata,
-                target_description=job.target_description,
-                questions=job.questions,
-                premise_class=job.premise_class,
-                picture=job.picture,
+                system=ask.system,
+                metadata=ask.metadata,
+                target_description=ask.target_description,
+                questions=ask.false,
+                premise_class=ask.premise_class,
+                picture=ask.picture,
+                redraft=ask.redraft,
             )
-        if job.picture is None:
+        if ask.picture is None:
             raise ValueError("A claim is opened before its request is made.")
-        return wire.questions_request(system=job.system, metadata=job.metadata, picture=job.picture)
+        return wire.questions_request(
+            system=ask.system, metadata=ask.metadata, picture=ask.picture, redraft=ask.redraft
+        )
 
-    def record(self, calls: Sequence[Call[Job]]) -> list[Claim[Job] | None]:
+    def record(self, calls: Sequence[Call[Ask]]) -> list[Claim[Ask] | None]:
         held = self.held([call.claim for call in calls])
-        return [self._record(call) if held.get(call.claim.id) == call.claim.token else None for call in calls]
+        ends = [_record(call) if held.get(call.claim.id) == call.claim.token else None for call in calls]
+        for job in sorted({call.claim.group for call, claim in zip(calls, ends, strict=True) if claim is None}):
+            draft_jobs.finish(job=job)
+        return ends
 
-    def _claim_of(self, drafter: Drafter, *, room: int, worker: UUID) -> list[Claim[Job]]:
-        token = uuid4()
-        ids = self.take(drafter.drafts.order_by("pk"), room=room, worker=worker, token=token)
-        rows = Draft.objects.filter(pk__in=ids).select_related("item__image").prefetch_related("item__turns")
-        endpoint = drafter.endpoint()
-        return [Claim(row.pk, token, drafter.pk, endpoint, job_of(row)) for row in rows.order_by("pk")]
+    def open_groups(self, groups: Collection[int]) -> set[int]:
+        running = DraftJob.objects.filter(pk__in=groups, state=DraftJobState.RUNNING)
+        return set(running.values_list("pk", flat=True))
 
-    def _record(self, call: Call[Job]) -> Claim[Job] | None:
-        row = Draft.objects.filter(pk=call.claim.id)
-        changed: dict[str, Any] = {"tries": F("tries") + 1, "seconds": call.seconds, "request": sent(call)}
-        if call.error is not None:
-            changed |= {"error": call.error.message, "request_id": call.error.request_id, "reply": call.error.raw}
-        elif call.reply is not None:
-            changed |= answered(call.reply, call.claim.state)
-        if not call.last:
-            row.update(**changed)
-            return call.claim
-        changed.setdefault("state", DraftState.FAILED)
-        row.update(**changed, finished_at=timezone.now(), **Draft.FREE)
-        return None
+    def _claims_of(self, drafter: Drafter, *, room: int, worker: UUID) -> list[Claim[Ask]]:
+        """Claims of one drafter, dealt out among its jobs so that a small one need not wait for a big one."""
+        waiting = drafter.drafts.filter(state=DraftState.WAITING, job__state=DraftJobState.RUNNING)
+        wanted = dict(waiting.order_by("job").values_list("job").annotate(n=Count("pk")))
+        endpoint, claims = drafter.endpoint(), []
+        for job, given in engine.share(room, wanted).items():
+            token = uuid4()
+            # Premises first: a whole proposal sooner rather than all questions before the first premise.
+            rows = drafter.drafts.filter(job=job).order_by("kind", "pk")
+            ids = self.take(rows, room=given, worker=worker, token=token)
+            try:
+                asks = asks_of(ids)
+            except Invalid as error:
+                draft_jobs.stop_by_engine(job=job, reason=f"{error.message} Put it back, then continue.")
+                self.give_back(Draft.objects.filter(pk__in=ids, lease_token=token))
+                continue
+            claims += [Claim(pk, token, job, endpoint, ask) for pk, ask in asks.items()]
+        return claims
 
 
-def job_of(draft: Draft) -> Job:
-    """What is asked for a draft, from the item as it is now."""
+def asks_of(ids: Collection[int]) -> dict[int, Ask]:
+    """What is asked for these drafts, by id. Raises Invalid where a prompt is no longer what it was."""
+    rows = Draft.objects.filter(pk__in=ids).select_related("item__image", "based_on")
+    rows = rows.prefetch_related("item__turns", "calls").order_by("pk")
+    systems: dict[tuple[str, str, str], str] = {}
+    asks = {}
+    for row in rows:
+        key = (row.prompt_name, row.prompt_version, row.prompt_sha256)
+        if key not in systems:
+            systems[key] = _system(*key)
+        asks[row.pk] = _ask(row, systems[key])
+    return asks
+
+
+def _system(name: str, version: str, digest: str) -> str:
+    prompt = prompts.load(name, int(version))
+    if prompt.sha256 != digest:
+        raise Invalid(f"The prompt {prompt.label} is no longer the one that these drafts were asked for with.")
+    return prompt.text
+
+
+def _ask(draft: Draft, system: str) -> Ask:
+    """From the item as it is now, or from the questions draft that a premise is based on."""
     item, plan = draft.item, protocols.of(draft.item)
-    questions = items.texts_of(item).questions
-    return Job(
+    texts = items.texts_of(item)
+    if draft.based_on is not None and draft.based_on.payload:
+        texts = draft_rules.merged(texts, kind=DraftKind.QUESTIONS, payload=draft.based_on.payload)
+    bad, redraft = draft_calls.so_far(draft)
+    return Ask(
         kind=draft.kind,
-        system=prompts.load(draft.prompt_name, int(draft.prompt_version)).text,
+        system=system,
         metadata=wire.Metadata(item.target, Category(item.category).number, item.complexity),
         premise_class=item.premise_class,
-        target_description=item.target_description,
-        questions={number: questions[number].content for number in plan.false_turns if number in questions},
-        turns=plan.turns,
+        target_description=texts.target_description,
+        contents={number: question.content for number, question in texts.questions.items()},
+        plan=StudyPlan(plan.turns, tuple(plan.false_turns)),
         path=str(item.image.file.name),
         mime=item.image.mime,
         sha256=item.image.sha256,
+        bad=bad,
+        redraft=redraft,
     )
 
 
-def sent(call: Call[Job]) -> bytes | None:
-    """The request as it was asked, with the picture by its hash instead of its bytes."""
-    if call.request is None:
+def _record(call: Call[Ask]) -> Claim[Ask] | None:
+    """Keep a call and do what its end asks for; the draft is held under the call's token."""
+    judged = draft_calls.judge(call)
+    draft_calls.keep(call, judged)
+    row = Draft.objects.filter(pk=call.claim.id)
+    row.update(tries=F("tries") + 1, **draft_calls.on_draft(call, judged))
+    if judged.usable:
+        _end(call.claim, DraftState.READY)
+        draft_jobs.follow_up(draft=call.claim.id)
         return None
-    endpoint = call.claim.endpoint
-    asked = {
-        "provider": endpoint.provider,
-        "model": endpoint.model_id,
-        "max_output_tokens": endpoint.max_output_tokens,
-        "temperature": endpoint.temperature,
-        "top_p": endpoint.top_p,
-        "system": call.request.system,
-        "messages": [{"role": message.role, "text": message.text} for message in call.request.messages],
-        "picture_sha256": call.claim.state.sha256,
-        "schema": call.request.schema,
-    }
-    return json.dumps(asked).encode()
+    if call.error is not None:
+        return _after_error(call, call.error)
+    if judged.bad and call.claim.state.bad + 1 >= UNUSABLE:
+        return _end(call.claim, DraftState.FAILED)
+    said = (call.reply.text or "") if call.reply else ""
+    return _go_on(draft_calls.again(call.claim, said, judged))
 
 
-def answered(reply: Reply, job: Job) -> dict[str, Any]:
-    """The columns that a reply fills; one that can't be read is a failed draft with its raw reply."""
-    changed: dict[str, Any] = {
-        "reply": reply.raw or (reply.text or "").encode("utf-8", "surrogatepass"),
-        "model_answered": reply.model,
-        "request_id": reply.request_id,
-        "input_tokens": reply.usage.input,
-        "cached_tokens": reply.usage.cached,
-        "output_tokens": reply.usage.output,
-        "reasoning_tokens": reply.usage.reasoning,
-    }
-    if not reply.text:
-        return changed | {"error": f"The model gave no text ({reply.reason or reply.finish_reason or reply.outcome})."}
-    try:
-        payload = parsed(reply.text, job)
-    except ParseError as error:
-        return changed | {"error": str(error)}
-    return changed | {"payload": payload, "error": "", "state": DraftState.READY}
+def _after_error(call: Call[Ask], error: ProviderError) -> Claim[Ask] | None:
+    """What can be this draft's own trouble fails it at the second time; anything else stops the job."""
+    claim = call.claim
+    if not call.last:
+        return _go_on(claim)
+    if error.code in OWN:
+        return _end(claim, DraftState.FAILED)
+    ends = DraftCall.objects.filter(draft=claim.id, verdict=CallVerdict.FAILED, last=True).count()
+    if ends > 1 and not _is_everybodys(error):
+        return _end(claim, DraftState.FAILED)
+    reason = engine.pause_reason(error, claim.endpoint, go_on="continue")
+    draft_jobs.stop_by_engine(job=claim.group, reason=reason)
+    return _end(claim, DraftState.WAITING)
 
 
-def parsed(text: str, job: Job) -> dict[str, Any]:
-    """The proposal as plain values. Raises ParseError."""
-    if job.kind == DraftKind.QUESTIONS:
-        questions = wire.parse_questions(text, job.ids)
-        key, description, texts = "target_description", questions.target_description, questions.questions
-    else:
-        premise = wire.parse_premise(text, job.ids)
-        key, description = "modified_target_description", premise.modified_target_description
-        texts = premise.questions
-    if any(escape(part) != part for part in (description, *texts.values())):
-        raise ParseError("The reply holds control characters that no question has.")
-    return {key: description, "questions": texts}
+def _is_everybodys(error: ProviderError) -> bool:
+    """Whether no draft at all would fare better: the key, the model, the account or the way there."""
+    if error.kind is ErrorKind.TRANSIENT:
+        return error.status is None
+    account = error.code == NOT_CONFIGURED or "quota" in error.code or "billing" in error.code
+    return account or error.status in REFUSED
+
+
+def _go_on(claim: Claim[Ask]) -> Claim[Ask] | None:
+    """The claim, where its job still runs."""
+    if DraftJob.objects.filter(pk=claim.group, state=DraftJobState.RUNNING).exists():
+        return claim
+    return _end(claim, DraftState.WAITING)
+
+
+def _end(claim: Claim[Ask], state: str) -> Claim[Ask] | None:
+    changed: dict[str, Any] = {"state": state, **Draft.FREE}
+    if state != DraftState.WAITING:
+        changed["finished_at"] = timezone.now()
+    Draft.objects.filter(pk=claim.id).update(**changed)
+    return None

@@ -1,24 +1,21 @@
-"""Asking a model for drafts, and applying one: the model proposes, a person decides."""
+"""One item's drafts: asking for one, putting one in, setting one aside. The model proposes, a person decides."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
-from annotate import drafting
+from annotate import draft_rules, drafting
 from annotate.models import Draft, Drafter, Item, User
-from annotate.models.drafts import DraftKind, DraftState
+from annotate.models.drafts import OPEN, DraftKind, DraftScope, DraftState
 from annotate.models.items import ItemState
-from annotate.services import items, protocols
+from annotate.services import draft_jobs, items, reviews
+from annotate.services.draft_jobs import Wish
 from annotate.services.items import Question, Texts
 from fpco_site.errors import Conflict, Invalid
-from fpco_site.llm import drafts as wire
-from fpco_site.llm import engine, prompts, providers
 
-SCRIPTED = "Scripted drafter (simulated)"
-PROMPTS = {DraftKind.QUESTIONS: wire.QUESTIONS, DraftKind.PREMISE: wire.PREMISE}
 SHOWN = 6
 
 
@@ -32,88 +29,80 @@ class Shown:
     reply: str
 
 
-def default_drafter() -> Drafter:
-    """The offline drafter, which is always there; its drafts are marked simulated."""
-    drafter, _ = Drafter.objects.get_or_create(
-        name=SCRIPTED, defaults={"provider": "drafter", "model_id": "scripted-drafter", "max_output_tokens": 4096}
-    )
-    return drafter
-
-
-def ensure_drafter(*, name: str, **values: Any) -> Literal["created", "updated", "unchanged"]:
-    """Keep a drafter as the catalogue describes it. Drafts made before say themselves what they were made with."""
-    known = Drafter.objects.filter(name=name).first()
-    if known is None:
-        Drafter.objects.create(name=name, **values)
-        return "created"
-    if all(getattr(known, field) == value for field, value in values.items()):
-        return "unchanged"
-    Drafter.objects.filter(pk=known.pk).update(**values)
-    return "updated"
-
-
 @transaction.atomic
-def request(*, item: Item, kind: str, drafter: Drafter, by: User) -> Draft:
-    """Have a draft made in the background. Raises where one can't be made or is being made already."""
-    item = items.locked(item)
-    _check_request(item, kind, drafter)
-    prompt = prompts.load(PROMPTS[DraftKind(kind)])
-    try:
-        with transaction.atomic():
-            draft = Draft.objects.create(
-                item=item,
-                drafter=drafter,
-                kind=kind,
-                prompt_name=prompt.name,
-                prompt_version=str(prompt.version),
-                prompt_sha256=prompt.sha256,
-                model_asked=drafter.model_id,
-                simulated=providers.is_simulated(drafter.provider),
-                requested_by=by,
-            )
-    except IntegrityError as error:
-        raise Conflict("This draft is already being made.") from error
-    engine.hint()
-    return draft
+def request(
+    *,
+    item: Item,
+    kind: str,
+    drafter: Drafter,
+    by: User | None,
+    alternatives: int = 1,
+    versions: dict[str, int] | None = None,
+) -> Draft:
+    """Have a draft of one item made in the background, as a job of its own; returns the first alternative."""
+    wish = Wish(kind, DraftScope.ITEM, item=item, alternatives=alternatives, versions=versions or {})
+    job = draft_jobs.start(wish=wish, drafter=drafter, by=by)
+    return job.drafts.order_by("alternative")[0]
 
 
 @transaction.atomic
 def apply(*, draft: Draft, version: int, by: User) -> Item:
     """Put a draft's texts into the item as its next version; the former texts stay in its history."""
-    draft = Draft.objects.select_for_update().get(pk=draft.pk)
-    if draft.state != DraftState.READY:
-        raise Conflict(f"This draft is {draft.get_state_display()}, so there is nothing to put in.")
-    item = items.at_version(draft.item, version)
-    texts = merged(items.texts_of(item), draft)
-    saved = items.edit(
-        item=item, version=version, texts=texts, by=by, reason=f"draft {draft.pk} by {draft.drafter} put in"
-    )
-    draft.applied_by, draft.applied_at = by, timezone.now()
-    draft.save(update_fields=["applied_by", "applied_at"])
-    return saved
+    return put_in(drafts=[draft], version=version, by=by)
 
 
-def merged(texts: Texts, draft: Draft) -> Texts:
-    """The item's texts with what the draft proposes in their place."""
-    payload = draft.payload or {}
-    proposed = {int(number): text for number, text in payload.get("questions", {}).items()}
-    questions = dict(texts.questions)
-    for number in proposed.keys() & questions.keys():
-        questions[number] = _with(questions[number], draft.kind, proposed[number])
-    if draft.kind == DraftKind.QUESTIONS:
-        return replace(texts, target_description=payload["target_description"], questions=questions)
-    return replace(texts, modified_target_description=payload["modified_target_description"], questions=questions)
+@transaction.atomic
+def put_in(*, drafts: Sequence[Draft], version: int, by: User, submit: bool = False) -> Item:
+    """Put one item's drafts in, questions before premise, as one next version; with `submit`, hand it to review.
+
+    What else was proposed for the same texts is set aside. Raises Conflict where somebody changed the item
+    after `version`, or where a draft is not ready; Invalid where `submit` meets an error of the rules.
+    """
+    rows = _ready(drafts)
+    item = items.at_version(rows[0].item, version)
+    texts = proposed(items.texts_of(item), rows)
+    reason = f"draft {' and '.join(str(row.pk) for row in rows)} by {rows[0].drafter} put in"
+    item = items.edit(item=item, version=version, texts=texts, by=by, reason=reason)
+    now = timezone.now()
+    pks = [row.pk for row in rows]
+    Draft.objects.filter(pk__in=pks).update(applied_by=by, applied_at=now, discarded_by=None, discarded_at=None)
+    _undecided(item, {row.kind for row in rows}).exclude(pk__in=pks).update(discarded_by=by, discarded_at=now)
+    if submit:
+        _require_clean(item)
+        item = items.submit(item=item, version=item.version, by=by)
+    return item
+
+
+@transaction.atomic
+def discard(*, drafts: Collection[Draft], by: User) -> None:
+    """Set drafts aside, and the premises that are based on them; their rows stay."""
+    keys = [draft.pk for draft in drafts]
+    rows = Draft.objects.filter(pk__in=keys) | Draft.objects.filter(based_on__in=keys)
+    rows = rows.filter(state__in=[DraftState.READY, *OPEN], applied_at=None, discarded_at=None)
+    found = dict(rows.values_list("pk", "job"))
+    if not Draft.objects.filter(pk__in=found).update(discarded_by=by, discarded_at=timezone.now()):
+        raise Conflict("Somebody decided on this draft meanwhile.")
+    Draft.objects.filter(pk__in=found, state=DraftState.WAITING).update(state=DraftState.DROPPED)
+    for job in set(found.values()):
+        draft_jobs.finish(job=job)
+
+
+def proposed(texts: Texts, drafts: Sequence[Draft]) -> Texts:
+    """The item's texts with what the drafts propose in their place."""
+    for draft in drafts:
+        texts = draft_rules.merged(texts, kind=draft.kind, payload=draft.payload or {})
+    return texts
 
 
 def panel(item: Item) -> dict[str, Any]:
     """What the drafts panel of an item's page shows."""
-    rows = list(item.drafts.select_related("drafter", "requested_by", "applied_by")[:SHOWN])
+    rows = list(item.drafts.select_related("drafter", "requested_by", "applied_by", "job")[:SHOWN])
     texts = items.texts_of(item)
     return {
         "drafts": [shown(draft, texts.questions) for draft in rows],
-        "drafting": any(draft.state in {DraftState.WAITING, DraftState.RUNNING} for draft in rows),
+        "drafting": any(draft.state in OPEN and draft.job.state == "running" for draft in rows),
         "drafters": Drafter.objects.filter(active=True).order_by("id"),
-        "premise_ready": not _missing_for_premise(item),
+        "premise_ready": not draft_jobs.missing_for_premise(item),
         "kinds": DraftKind,
     }
 
@@ -130,27 +119,23 @@ def shown(draft: Draft, questions: Mapping[int, Question]) -> Shown:
     return Shown(draft=draft, description=description, rows=rows, reply=raw)
 
 
-def _check_request(item: Item, kind: str, drafter: Drafter) -> None:
-    if kind not in DraftKind.values:
-        raise Invalid(f"A draft is of {' or '.join(DraftKind.values)}, not of {kind!r}.")
-    if not drafter.active:
-        raise Conflict(f"{drafter} is not in use any more.")
-    providers.check(drafter.endpoint())
-    if item.state == ItemState.REJECTED:
-        raise Conflict("This item is rejected; reopen it before having a draft made.")
-    if not item.target:
-        raise Invalid("Name the target first: the drafting model is told what the picture's target is.")
-    if kind == DraftKind.PREMISE and (missing := _missing_for_premise(item)):
-        raise Invalid(f"A false premise is drafted from the description and the questions; {missing} is missing.")
+def _ready(drafts: Sequence[Draft]) -> list[Draft]:
+    keys = [draft.pk for draft in drafts]
+    rows = list(Draft.objects.select_for_update(of=("self",)).filter(pk__in=keys).select_related("item", "drafter"))
+    for row in rows:
+        if row.state != DraftState.READY:
+            raise Conflict(f"This draft is {row.get_state_display()}, so there is nothing to put in.")
+    if not rows or len({row.item_id for row in rows}) != 1 or len({row.kind for row in rows}) != len(rows):
+        raise Invalid("A proposal is one item's questions, its premise, or both.")
+    return sorted(rows, key=lambda row: row.kind != DraftKind.QUESTIONS)
 
 
-def _missing_for_premise(item: Item) -> str:
-    texts = items.texts_of(item)
-    if not texts.target_description:
-        return "the description"
-    empty = [n for n in protocols.of(item).false_turns if not texts.questions.get(n, Question()).content]
-    return f"question {empty[0]}" if empty else ""
+def _undecided(item: Item, kinds: Collection[str]) -> Any:
+    return Draft.objects.filter(item=item, kind__in=kinds, state=DraftState.READY, applied_at=None, discarded_at=None)
 
 
-def _with(question: Question, kind: str, text: str) -> Question:
-    return replace(question, content=text) if kind == DraftKind.QUESTIONS else replace(question, modified=text)
+def _require_clean(item: Item) -> None:
+    if item.state != ItemState.DRAFT:
+        raise Conflict(f"This item is {item.get_state_display()}, so it needs no submitting.")
+    if errors := reviews.sheet_of(item).errors:
+        raise Invalid(f"An error of the rules keeps it from review: {errors[0].message}")

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate.forms.items import ReasonForm
 from annotate.models import Draft, Drafter, Item
 from annotate.permissions import author_required, person_of
-from annotate.services import drafts
+from annotate.services import drafters, drafts
 from fpco_site.errors import Invalid
 from fpco_site.forms import whole_number
 
@@ -18,7 +18,7 @@ from fpco_site.forms import whole_number
 def draft_request(request: HttpRequest, key: str) -> HttpResponse:
     item = get_object_or_404(Item, key=key)
     chosen = whole_number(request.POST.get("drafter", ""))
-    drafter = drafts.default_drafter() if chosen is None else get_object_or_404(Drafter, pk=chosen)
+    drafter = drafters.default() if chosen is None else get_object_or_404(Drafter, pk=chosen)
     drafts.request(item=item, kind=request.POST.get("kind", ""), drafter=drafter, by=person_of(request))
     if request.htmx:  # type: ignore[attr-defined]
         return _panel(request, item)

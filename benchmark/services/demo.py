@@ -17,7 +17,7 @@ from annotate.models import Dataset, Draft, Image, Item, LabelSet, User
 from annotate.models.drafts import DraftKind
 from annotate.models.items import ItemState
 from annotate.models.reviews import Verdict
-from annotate.services import datasets, drafts, images, items, reviews
+from annotate.services import datasets, drafters, drafts, images, items, reviews
 from annotate.services.images import Outcome
 from annotate.services.items import Question, Texts
 from benchmark.models import DetectionJob, Detector, EvaluatedModel, Release, Run
@@ -154,7 +154,7 @@ def _draft(by: User) -> None:
     item = Item.objects.get(image=_image(DRAFTED), parent=None)
     for kind in (DraftKind.QUESTIONS, DraftKind.PREMISE):
         if not Draft.objects.filter(item=item, kind=kind).exists():
-            drafts.request(item=item, kind=kind, drafter=drafts.default_drafter(), by=by)
+            drafts.request(item=item, kind=kind, drafter=drafters.default(), by=by)
 
 
 def _require_ended(dataset: Dataset) -> None:

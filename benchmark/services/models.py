@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotate.models import User
-from annotate.services import drafts
+from annotate.services import drafters
 from benchmark.models import EvaluatedModel
 from benchmark.services import detectors
 from fpco_site.errors import Invalid
@@ -91,7 +91,7 @@ def load_catalogue(*, text: str, by: User | None) -> Loaded:
         names = loaded.unchanged if not changed else loaded.created if made.version == 1 else loaded.new_versions
         names.append(made.slug)
     for entry in found.drafters:
-        state = drafts.ensure_drafter(name=entry.name, **entry_values(entry))
+        state = drafters.ensure(name=entry.name, **entry_values(entry))
         getattr(loaded, state).append(entry.name)
     return loaded
 

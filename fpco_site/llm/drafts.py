@@ -55,11 +55,26 @@ class Premise:
     questions: dict[int, str]
 
 
-def questions_request(*, system: str, metadata: Metadata, picture: Picture) -> Request:
+@dataclass(frozen=True)
+class Redraft:
+    """What was wrong with the former reply: `problems` are sentences, each naming a rule."""
+
+    former: str
+    problems: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "instruction": "Your former reply can not be used. Return a whole new one that mends what is named here.",
+            "former_reply": self.former,
+            "mend": list(self.problems),
+        }
+
+
+def questions_request(*, system: str, metadata: Metadata, picture: Picture, redraft: Redraft | None = None) -> Request:
     """Ask for a description and ten premise-correct questions."""
     return Request(
         system=system,
-        messages=(Message("user", json.dumps({"metadata": metadata.as_json()}, ensure_ascii=False, indent=1)),),
+        messages=(_message({"metadata": metadata.as_json()}, redraft),),
         picture=picture,
         schema=QUESTIONS_SCHEMA,
         schema_name=QUESTIONS,
@@ -74,6 +89,7 @@ def premise_request(
     questions: Mapping[int, str],
     premise_class: str,
     picture: Picture | None = None,
+    redraft: Redraft | None = None,
 ) -> Request:
     """Ask for one error of `premise_class`, put into `questions` (id -> premise-correct question)."""
     body = {
@@ -84,11 +100,17 @@ def premise_request(
     }
     return Request(
         system=system,
-        messages=(Message("user", json.dumps(body, ensure_ascii=False, indent=1)),),
+        messages=(_message(body, redraft),),
         picture=picture,
         schema=PREMISE_SCHEMA,
         schema_name=PREMISE,
     )
+
+
+def _message(body: dict[str, Any], redraft: Redraft | None) -> Message:
+    if redraft is not None:
+        body = {**body, "redraft": redraft.as_json()}
+    return Message("user", json.dumps(body, ensure_ascii=False, indent=1))
 
 
 def parse_questions(text: str, ids: Iterable[int] = range(1, 11)) -> Questions:

@@ -8,7 +8,11 @@ from typing import Any, ClassVar
 from django.core.exceptions import ValidationError
 from django.db import models
 
+from fpco_site.fields import WrittenField
 from fpco_site.llm.types import Endpoint
+
+# Versions up to 100 are files that ship with the software; what authors save is counted from here.
+FIRST_SAVED = 101
 
 
 class EndpointFields(models.Model):
@@ -126,3 +130,38 @@ class Leased(models.Model):
         abstract = True
 
     FREE: ClassVar[dict[str, None]] = {"lease_worker": None, "lease_token": None}
+
+
+class PromptVersion(models.Model):
+    """A prompt that an author saved. Rows are only added; `by` is a plain name, so that it outlives people."""
+
+    name = models.CharField(max_length=60)
+    version = models.PositiveIntegerField()
+    text = WrittenField()
+    sha256 = models.CharField(max_length=64)
+    note = WrittenField(blank=True)
+    by = models.CharField(max_length=150, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name", "version"],
+                name="llm_promptversion_once",
+                violation_error_message="This version of the prompt was saved meanwhile.",
+            ),
+            models.UniqueConstraint(
+                fields=["name", "sha256"],
+                name="llm_promptversion_text_once",
+                violation_error_message="A version with exactly this text exists already.",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(version__gte=FIRST_SAVED),
+                name="llm_promptversion_numbers",
+                violation_error_message="Saved versions are counted from 101; those below ship with the software.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}.v{self.version}"

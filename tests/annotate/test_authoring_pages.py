@@ -12,7 +12,7 @@ from django.urls import reverse
 from PIL import Image as Pillow
 
 from annotate.models import Dataset, Image, Item, LabelSet, User
-from annotate.services import datasets, drafts, items, reviews
+from annotate.services import datasets, drafters, drafts, items, reviews
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -360,7 +360,7 @@ def test_a_draft_is_asked_for_and_seen_in_the_panel(as_: As, ada: User, item: It
 
 
 def test_a_ready_draft_is_put_in_by_a_person(as_: As, ada: User, item: Item) -> None:
-    draft = drafts.request(item=item, kind="premise", drafter=drafts.default_drafter(), by=ada)
+    draft = drafts.request(item=item, kind="premise", drafter=drafters.default(), by=ada)
     payload = {"modified_target_description": "the striped fox on the chair", "questions": {"4": "Fox?"}}
     item.drafts.update(state="ready", payload=payload)
     assert "Fox" in as_(ada).get(reverse("item_edit", args=[item.key])).content.decode()

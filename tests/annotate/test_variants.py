@@ -6,7 +6,7 @@ from django.db import IntegrityError
 from annotate import draws, selectors
 from annotate.draws import Unit
 from annotate.models import Draft, Item, Revision, User, VariantDraw
-from annotate.services import datasets, drafts, items, reviews, variants
+from annotate.services import datasets, drafters, drafts, items, reviews, variants
 from fpco_site.errors import Conflict, Invalid
 from tests import factories
 
@@ -188,7 +188,7 @@ def test_a_draft_for_b_must_not_say_what_a_says(ada: User, parent: Item) -> None
     first = write(variant(parent, "identity", "A"), "the striped fox on the chair", ada)
     second = variant(parent, "identity", "B")
     assert variants.to_avoid(second) == ("the striped fox on the chair",)
-    drafter = drafts.default_drafter()
+    drafter = drafters.default()
     draft = drafts.request(item=first, kind="premise", drafter=drafter, by=ada)
     Draft.objects.update(state="ready", payload={"modified_target_description": "the striped owl on the chair"})
     assert draft.kind == "premise"

@@ -57,6 +57,8 @@ FROZEN = {
     "annotate_labeltask",
     "annotate_studychange",
     "annotate_takenback",
+    "annotate_draftcall",
+    "llm_promptversion",
     "benchmark_response",
     "benchmark_attempt",
     "benchmark_detectorlabel",

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Draft, Drafter, User
+from annotate.models import User
 from benchmark import overview
 from benchmark.models import ResultSet, ValidationSet
 from benchmark.models.detectors import DetectionState
@@ -107,11 +107,9 @@ def test_a_paused_run_waits_with_its_reason(as_: As, ada: User) -> None:
 
 def test_items_in_review_and_failed_drafts_wait(ada: User) -> None:
     item = factories.item(state="in_review")
-    drafter = Drafter.objects.create(name="Scripted", provider="drafter", model_id="drafter")
-    draft = {"item": item, "drafter": drafter, "kind": "questions", "requested_by": ada}
-    Draft.objects.create(state="failed", **draft)
+    factories.draft(item, state="failed")
     assert texts(ada) == ["Review items", "Look at failed drafts"]
-    Draft.objects.create(state="ready", **draft)
+    factories.draft(item, state="ready")
     assert texts(ada) == ["Review items"]
 
 

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from playwright.sync_api import Page, expect
 
 from annotate.models import Item, User
-from annotate.services import drafts
+from annotate.services import drafters
 from benchmark.models import DetectorLabel, Response
 from tests import services
 from tests.worker import Celery
@@ -50,7 +50,7 @@ def test_from_a_photograph_to_a_verified_release(
 ) -> None:
     page = new_page()
     page.on("dialog", lambda dialog: dialog.accept())
-    drafts.default_drafter()
+    drafters.default()
     sign_in(page, ada)
     upload(page)
     place(page)

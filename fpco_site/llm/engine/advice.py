@@ -6,22 +6,22 @@ from fpco_site.llm.types import Endpoint, ProviderError
 NOT_CONFIGURED = "not_configured"
 
 
-def pause_reason(error: ProviderError, endpoint: Endpoint) -> str:
-    """Two sentences for a permanent error; never a key."""
+def pause_reason(error: ProviderError, endpoint: Endpoint, *, go_on: str = "resume") -> str:
+    """Two sentences for a permanent error; never a key. `go_on` is the word on the button that goes on."""
     said = error.message.strip().rstrip(".") or "The provider refused for good"
-    return f"{said}. {_what_to_do(error, endpoint)}"
+    return f"{said}. {_what_to_do(error, endpoint, go_on)}"
 
 
-def _what_to_do(error: ProviderError, endpoint: Endpoint) -> str:
+def _what_to_do(error: ProviderError, endpoint: Endpoint, go_on: str) -> str:
     key = endpoint.api_key_env or usual_key(endpoint.provider)
     if error.code == NOT_CONFIGURED:
-        return "Set it, restart the worker, then resume."
+        return f"Set it, restart the worker, then {go_on}."
     if "quota" in error.code or "billing" in error.code or error.status == 402:
-        return "Add credit or raise the quota at the provider, then resume."
+        return f"Add credit or raise the quota at the provider, then {go_on}."
     if error.status in (401, 403):
-        return f"Check the key in {key or 'the environment'}, restart the worker, then resume."
+        return f"Check the key in {key or 'the environment'}, restart the worker, then {go_on}."
     if error.status == 404:
         return f"Check that {endpoint.model_id} exists at this address; with other settings, start anew."
     if error.status in (400, 413, 422):
-        return "Resume to go on; what is refused again is marked as failed."
-    return "Mend the cause, then resume."
+        return f"{go_on.capitalize()} to go on; what is refused again is marked as failed."
+    return f"Mend the cause, then {go_on}."

@@ -1,4 +1,8 @@
-"""The prompts as they are sent: files with a name and a version, written for this project."""
+"""The prompts as they are sent, each with a name and a version.
+
+Versions up to 100 are files here, written for this project. Authors save further ones in the browser,
+counted from 101, as `PromptVersion` rows. A version never changes, wherever it is kept.
+"""
 
 import hashlib
 import re
@@ -37,20 +41,52 @@ def names() -> tuple[str, ...]:
     return tuple(sorted({name for name, _ in _files()}))
 
 
-def versions(name: str) -> tuple[int, ...]:
+def shipped(name: str) -> tuple[int, ...]:
+    """The versions that are files; needs no database."""
     return tuple(sorted(version for known, version in _files() if known == name))
 
 
-@cache
+def versions(name: str) -> tuple[int, ...]:
+    """DB. Every version, shipped and saved, in order."""
+    from fpco_site.llm.models import PromptVersion
+
+    saved = PromptVersion.objects.filter(name=name).order_by("version").values_list("version", flat=True)
+    return (*shipped(name), *saved)
+
+
+def newest(name: str) -> int:
+    """DB. The version that is used where none is named. Raises Invalid for an unknown prompt."""
+    _require_known(name)
+    return versions(name)[-1]
+
+
 def load(name: str, version: int | None = None) -> Prompt:
-    """The prompt of that name, its newest version unless one is asked for. Raises Invalid."""
-    known = versions(name)
-    if not known:
-        raise errors.Invalid(f"There is no prompt named {name!r}; known are {', '.join(names())}.")
-    version = known[-1] if version is None else version
-    if version not in known:
-        raise errors.Invalid(f"The prompt {name!r} has no version {version}; its newest is {known[-1]}.")
+    """The prompt of that name, its newest version unless one is asked for. Raises Invalid.
+
+    A shipped version asked for by number needs no database.
+    """
+    _require_known(name)
+    if version is not None and version in shipped(name):
+        return _read(name, version)
+    from fpco_site.llm.models import PromptVersion
+
+    rows = PromptVersion.objects.filter(name=name)
+    row = rows.order_by("-version").first() if version is None else rows.filter(version=version).first()
+    if row is not None:
+        return Prompt(name=name, version=row.version, text=row.text, sha256=row.sha256)
+    if version is None:
+        return _read(name, shipped(name)[-1])
+    raise errors.Invalid(f"The prompt {name!r} has no version {version}; its newest is {newest(name)}.")
+
+
+@cache
+def _read(name: str, version: int) -> Prompt:
     return make(name=name, version=version, text=(FOLDER / f"{name}.v{version}.md").read_text(encoding="utf-8"))
+
+
+def _require_known(name: str) -> None:
+    if name not in names():
+        raise errors.Invalid(f"There is no prompt named {name!r}; known are {', '.join(names())}.")
 
 
 def _files() -> list[tuple[str, int]]:

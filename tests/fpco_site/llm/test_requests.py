@@ -208,6 +208,7 @@ def test_any_text_is_a_premise_or_refused(text: str) -> None:
     assert list(draft.questions) == list(range(4, 11))
 
 
+@pytest.mark.django_db
 def test_every_prompt_has_a_version_and_a_hash() -> None:
     assert prompts.names() == ("check_variant", "detector", "draft_premise", "draft_questions", "inference")
     for name in prompts.names():
@@ -226,6 +227,7 @@ def test_another_text_has_another_hash() -> None:
 
 
 @pytest.mark.parametrize(("name", "version"), [("poem", None), ("detector", 99), ("../types", None)])
+@pytest.mark.django_db
 def test_an_unknown_prompt_is_refused(name: str, version: int | None) -> None:
     with pytest.raises(Invalid, match=r"no prompt named|no version 99"):
         prompts.load(name, version)

@@ -24,8 +24,7 @@ def drafts(ada: User) -> Callable[..., list[Draft]]:
     def make(count: int = 1) -> list[Draft]:
         drafter = Drafter.objects.create(name="Fake", provider="scripted", model_id="fake")
         return [
-            Draft.objects.create(item=factories.item(), drafter=drafter, kind="questions", requested_by=ada)
-            for _ in range(count)
+            factories.draft(factories.item(), drafter=drafter, state="waiting", requested_by=ada) for _ in range(count)
         ]
 
     return make
