@@ -1,8 +1,9 @@
 """How far drafting is and what it cost: drafts by state, calls, tokens, dollars. Reads only."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Count, Q, Sum
 
@@ -11,7 +12,6 @@ from annotate.models.drafts import OPEN, CallVerdict, DraftKind, DraftState, Job
 from fpco_site.llm import providers
 
 MILLION = Decimal(1_000_000)
-_SUMS = ("calls", "replies", "counted", "input", "cached", "output")
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,12 @@ def spent(jobs: Iterable[DraftJob]) -> dict[int, Spent]:
         cached=Sum("cached_tokens", default=0),
         output=Sum("output_tokens", default=0),
     )
-    sums = {row["draft__job"]: Spent(**{name: row[name] for name in _SUMS}) for row in used}
+    sums = {row["draft__job"]: _sums(row) for row in used}
     return {pk: _priced(sums.get(pk, Spent()), job.drafter) for pk, job in found.items()}
+
+
+def _sums(row: Mapping[str, Any]) -> Spent:
+    return Spent(**{name: row[name] for name in ("calls", "replies", "counted", "input", "cached", "output")})
 
 
 def _priced(used: Spent, drafter: Drafter) -> Spent:
