@@ -25,6 +25,7 @@ from annotate.models import (
     Item,
     LabelSet,
     LabelTask,
+    Review,
     Turn,
     User,
 )
@@ -127,6 +128,14 @@ def draft(of: Item, **more: Any) -> Draft:
         drafter=drafter, kind=values["kind"], scope="item", item=of, state="complete"
     )
     return Draft.objects.create(item=of, drafter=drafter, prompt_version="1", **values)
+
+
+def approved(by: User, **more: Any) -> Item:
+    """A complete item that this person has approved."""
+    row = item(**{"state": "approved", **more})
+    checks = dict.fromkeys(("grounding", "consistency", "naturalness", "single_error"), True)
+    Review.objects.create(item=row, item_version=row.version, reviewer=by, verdict="approved", **checks)
+    return row
 
 
 def dataset(name: str = "", *, items: int = 1, **more: Any) -> Dataset:

@@ -26,6 +26,7 @@ class Dataset(models.Model):
     protocol = models.JSONField()
     dataset_hash = models.CharField(max_length=64)
     manifest = models.JSONField(null=True, blank=True)  # of the imported release
+    checks = models.JSONField(null=True, blank=True)  # what the check list said when it was frozen
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

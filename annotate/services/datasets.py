@@ -1,6 +1,7 @@
 """Freezing approved items into a dataset, and giving pictures to a dataset that came without."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -40,10 +41,18 @@ def readiness() -> Readiness:
 
 
 @transaction.atomic
-def freeze(*, name: str, by: User | None, protocol: Protocol | None = None, only_approved: bool = False) -> Dataset:
+def freeze(
+    *,
+    name: str,
+    by: User | None,
+    protocol: Protocol | None = None,
+    only_approved: bool = False,
+    checks: list[dict[str, Any]] | None = None,
+) -> Dataset:
     """A dataset of all approved items without a parent, word for word as they are now.
 
-    Refused while an item is still a draft or in review, unless `only_approved` leaves those out.
+    Refused while an item is still a draft or in review, unless `only_approved` leaves those out. `checks` is
+    the list of `services.freezing` that somebody read before; it is kept with the dataset.
     """
     name = check_name(name)
     plan = protocol or protocols.study()
@@ -58,6 +67,7 @@ def freeze(*, name: str, by: User | None, protocol: Protocol | None = None, only
         origin=Origin.FROZEN,
         protocol=plan.as_dict(),
         dataset_hash=records.dataset_hash(records.item_record(item, turns) for item, turns in frozen),
+        checks=checks,
         created_by=by,
     )
     for item, _ in frozen:

@@ -53,7 +53,7 @@ def take_back(*, item: Item, by: User) -> TakenBack:
 
 def untouched(item: Item) -> bool:
     """Whether the item is as its placing left it: no text, no draft, no review, nothing that points at it."""
-    if item.state != ItemState.DRAFT or item.version != 1 or item.revisions.count() != 1:
+    if item.parent_id or item.state != ItemState.DRAFT or item.version != 1 or item.revisions.count() != 1:
         return False
     texts = items.texts_of(item)
     written = [texts.target_description, texts.modified_target_description]

@@ -12,7 +12,8 @@ from annotate import drafting, selectors
 from annotate.forms.datasets import FreezeForm
 from annotate.models import Dataset, DatasetItem
 from annotate.permissions import author_required, person_of, reader_required
-from annotate.services import datasets
+from annotate.services import datasets, freezing
+from annotate.services.freezing import Level
 from fpco_site.errors import FpcoError
 
 PER_PAGE = 60
@@ -29,23 +30,37 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
 @author_required
 def dataset_freeze(request: HttpRequest) -> HttpResponse:
     form = FreezeForm(request.POST) if request.method == "POST" else FreezeForm()
+    ticked = request.POST.getlist("accepted")
     if request.method == "POST" and form.is_valid():
         try:
-            dataset = datasets.freeze(**form.cleaned_data, by=person_of(request))
+            dataset = freezing.freeze(name=form.cleaned_data["name"], by=person_of(request), accepted=ticked)
         except FpcoError as error:
             form.add_error(None, error.message)
         else:
             messages.success(request, f"{dataset} is frozen.")
             return redirect("dataset_detail", dataset.pk)
-    counts = selectors.cell_counts()
+    rows = freezing.checks(read_files=request.method == "POST" or "files" in request.GET)
     context = {
         "form": form,
+        "rows": [{"check": row, "href": _meant(row), "on": row.ticket in ticked} for row in rows],
         "ready": datasets.readiness(),
-        "full": sum(count.approved >= count.quota for count in counts),
-        "cells": len(counts),
-        "quota": counts[0].quota,
+        "stops": sum(row.level is Level.STOPS for row in rows),
+        "warnings": sum(row.level is Level.WARN for row in rows),
     }
     return render(request, "annotate/dataset_freeze.html", context, status=400 if form.errors else 200)
+
+
+def _meant(row: freezing.Check) -> str:
+    """Where the things are that a row of the check list means."""
+    queue, images = reverse("review_queue"), reverse("image_list")
+    places = {
+        "approved": f"{queue}?state=in_review" if row.level is Level.STOPS else f"{queue}?state=approved",
+        "unfinished": f"{queue}?state=in_review",
+        "quotas": reverse("cells"),
+        "licences": images,
+        "files": f"{reverse('dataset_freeze')}?files=1" if row.level is Level.LATER else "",
+    }
+    return places.get(row.code, "")
 
 
 @require_safe

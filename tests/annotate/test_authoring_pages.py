@@ -377,19 +377,6 @@ def test_a_ready_draft_is_put_in_by_a_person(as_: As, ada: User, item: Item) -> 
 # Datasets --------------------------------------------------------------------------------------------------------
 
 
-def test_freezing_in_the_browser_says_what_keeps_it(as_: As, ada: User, item: Item) -> None:
-    address = reverse("dataset_freeze")
-    factories.item(state="approved")
-    page = as_(ada).post(address, {"name": "Spring"}).content.decode()
-    assert "1 item is not approved yet" in page
-    reply = as_(ada).post(address, {"name": "Spring", "only_approved": "on"})
-    dataset = Dataset.objects.get()
-    assert reply.url == reverse("dataset_detail", args=[dataset.pk])
-    page = as_(ada).get(reply.url).content.decode()
-    assert dataset.dataset_hash in page
-    assert "the striped dog on the chair" in page
-
-
 def test_a_dataset_is_narrowed_to_one_cell(as_: As, ada: User) -> None:
     dataset = factories.dataset(items=3)
     cell = {"complexity": "single_clean", "category": "animal", "premise_class": "location"}

@@ -4,7 +4,6 @@ import json
 from hashlib import sha256
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from annotate import records
 from annotate.models import Dataset, DatasetTurn, Item, Protocol, User
@@ -113,15 +112,3 @@ def test_pictures_are_attached_by_the_hash_of_stored_or_original_bytes() -> None
     for item, image in ((by_stored, stored), (by_original, original), (unknown, None)):
         item.refresh_from_db()
         assert item.image == image
-
-
-def test_the_command_freezes_or_says_why_not(capsys: pytest.CaptureFixture[str]) -> None:
-    factories.item(state="approved")
-    factories.item(state="draft")
-    with pytest.raises(CommandError, match="1 item is not approved yet"):
-        call_command("freeze", "First")
-    call_command("freeze", "First", only_approved=True)
-    said = capsys.readouterr().out
-    assert "Froze 1 item as First." in said
-    assert "Left out 1 that is not approved yet." in said
-    assert Dataset.objects.get().dataset_hash in said

@@ -116,6 +116,8 @@ def approve(page: Page) -> None:
 def freeze(page: Page) -> None:
     page.goto("/datasets/freeze/")
     page.locator("[name=name]").fill("Pilot")
+    for seen in page.locator("[name=accepted]").all():
+        seen.check()
     page.get_by_role("button", name=re.compile("Freeze 1 item")).click()
     expect(page.get_by_role("heading", name=re.compile("Pilot"))).to_be_visible()
 
