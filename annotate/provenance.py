@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from annotate.models import Dataset, DatasetItem, Draft, Item, Review, Revision
+from annotate.models import Comment, Dataset, DatasetItem, Draft, Review, Revision
 from annotate.models.datasets import Origin
 
 UNKNOWN = (
@@ -36,6 +36,7 @@ def records(items: Iterable[DatasetItem]) -> Iterator[dict[str, Any]]:
     )
     reviews = _by_item(Review.objects.filter(item__in=sources).select_related("reviewer").order_by("id"))
     frozen = _frozen(sources)
+    comments = _by_item(Comment.objects.filter(item__in=sources).select_related("by", "resolved_by").order_by("id"))
     for row in rows:
         yield {
             "item": row.key,
@@ -45,6 +46,7 @@ def records(items: Iterable[DatasetItem]) -> Iterator[dict[str, Any]]:
             "drafts": [_draft(draft) for draft in drafts[row.source_item_id]],
             "revisions": [_revision(revision) for revision in revisions[row.source_item_id]],
             "reviews": [_review(review) for review in reviews[row.source_item_id]],
+            "comments": [_comment(comment) for comment in comments[row.source_item_id]],
             "frozen": frozen[row.source_item_id] if row.source_item_id else [_dataset(row.dataset)],
         }
 
@@ -108,11 +110,18 @@ def steps(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "who": review["by"],
             "what": review["verdict"],
             "version": review["version"],
-            "detail": f"{', '.join(held)}; {review['comment']}".strip("; "),
+            "detail": "; ".join(filter(None, (", ".join(held), review["comment"], _withdrawn(review)))),
         }
+    for comment in record["comments"]:
+        said = {"what": comment["line"] or "the item", "version": comment["version"], "detail": comment["text"]}
+        yield {"item": item, "step": "comment", "at": comment["at"], "who": comment["by"], **said}
     for dataset in record["frozen"]:
         what = {"what": dataset["dataset"], "who": dataset["by"], "sha256": dataset["dataset_hash"]}
         yield {"item": item, "step": dataset["origin"], "at": dataset["at"], **what}
+
+
+def _withdrawn(review: dict[str, Any]) -> str:
+    return f"taken back at {review['withdrawn_at']}" if review["withdrawn_at"] else ""
 
 
 def _csv_line(values: Iterable[str]) -> str:
@@ -200,6 +209,20 @@ def _review(review: Review) -> dict[str, Any]:
         "checks": {name: getattr(review, name) for name in CHECKS},
         "comment": review.comment,
         "accepted_warnings": review.accepted,
+        "independent": review.independent,
+        "withdrawn_at": _time(review.withdrawn_at),
+    }
+
+
+def _comment(comment: Comment) -> dict[str, Any]:
+    return {
+        "version": comment.version,
+        "line": comment.line,
+        "by": _name(comment.by),
+        "at": _time(comment.at),
+        "text": comment.text,
+        "settled_by": _name(comment.resolved_by),
+        "settled_at": _time(comment.resolved_at),
     }
 
 
@@ -209,8 +232,3 @@ def _name(person: Any) -> str | None:
 
 def _time(at: datetime | None) -> str | None:
     return at.isoformat() if at is not None else None
-
-
-def revisions_of(item: Item) -> Iterable[Revision]:
-    """The item's versions from the first, for a page that shows what each changed."""
-    return item.revisions.select_related("by").order_by("version")

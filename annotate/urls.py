@@ -4,7 +4,19 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path, register_converter
 from django.urls.converters import StringConverter
 
-from annotate.views import datasets, drafts, images, items, labels, people, pictures, placing, reviews, study
+from annotate.views import (
+    dataset_history,
+    datasets,
+    drafts,
+    images,
+    items,
+    labels,
+    people,
+    pictures,
+    placing,
+    reviews,
+    study,
+)
 
 
 class Sha256Converter(StringConverter):
@@ -77,6 +89,10 @@ _datasets: list[URLPattern | URLResolver] = [
     path("datasets/<int:pk>/", datasets.dataset_detail, name="dataset_detail"),
     path("datasets/<int:pk>/attach/", datasets.dataset_attach, name="dataset_attach"),
     path("datasets/<int:pk>/items/<int:item>/", datasets.dataset_item, name="dataset_item"),
+    path("datasets/<int:pk>/differences/", dataset_history.dataset_differences, name="dataset_differences"),
+    path("datasets/<int:pk>/provenance.jsonl", dataset_history.provenance_jsonl, name="provenance_jsonl"),
+    path("datasets/<int:pk>/provenance.csv", dataset_history.provenance_csv, name="provenance_csv"),
+    path("datasets/<int:pk>/items/<int:item>/provenance/", dataset_history.item_provenance, name="item_provenance"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [*_people, *_images, *_cells, *_items, *_datasets, *_labels]

@@ -8,17 +8,18 @@ from hashlib import sha256
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotate import licences, selectors
-from annotate.models import Dataset, Draft, Image, Item, Protocol, Review, Turn, User
+from annotate.models import Comment, Dataset, Draft, EditDraft, Image, Item, Protocol, Review, Turn, User
 from annotate.models.items import ItemState
 from annotate.models.reviews import Verdict
-from annotate.services import datasets, protocols
+from annotate.services import datasets, protocols, rules
 from fpco_site.errors import Conflict, Invalid
 
 NAMED = 8  # items that a row names; the count says how many there are
 _CHUNK = 1 << 20
+_GIVEN = {"verdict": Verdict.APPROVED, "withdrawn_at": None}
 
 
 class Level(StrEnum):
@@ -86,6 +87,9 @@ def checks(*, protocol: Protocol | None = None, read_files: bool = False) -> lis
         _quotas(plan),
         _incomplete(plan),
         _unreviewed(),
+        _once_reviewed(),
+        _comments(),
+        _unsaved(),
         _simulated(),
         _licences(chosen),
         _facts("authors", chosen, "author", "names no author", "name no author"),
@@ -155,7 +159,7 @@ def _incomplete(plan: Protocol) -> Check:
 
 def _unreviewed() -> Check:
     """Approved items without an approval of the very version that would be frozen."""
-    approval = Review.objects.filter(item=OuterRef("pk"), item_version=OuterRef("version"), verdict=Verdict.APPROVED)
+    approval = Review.objects.filter(item=OuterRef("pk"), item_version=OuterRef("version"), **_GIVEN)
     keys = _approved().filter(~Exists(approval)).order_by("key").values_list("key", flat=True)
     return _row(
         "approvals",
@@ -164,6 +168,42 @@ def _unreviewed() -> Check:
         "approved item has no review of its present version on record",
         "approved items have no review of their present version on record",
         level=Level.STOPS,
+    )
+
+
+def _once_reviewed() -> Check:
+    """Items that two people should review under the present rules and one has."""
+    rule = rules.current()
+    same = Q(reviews__item_version=F("version"), **{f"reviews__{name}": value for name, value in _GIVEN.items()})
+    rows = _approved().annotate(given=Count("reviews__reviewer", filter=same, distinct=True)).filter(given=1)
+    return _row(
+        "second_reviews",
+        [item.key for item in rows.order_by("key") if rules.is_chosen(item, rule)],
+        "Every item that two people review was approved by both.",
+        "item is to be reviewed by two people and was approved by one",
+        "items are to be reviewed by two people and were approved by one",
+    )
+
+
+def _comments() -> Check:
+    open_ones = Comment.objects.filter(item=OuterRef("pk"), resolved_at=None)
+    return _row(
+        "comments",
+        _approved().filter(Exists(open_ones)).order_by("key").values_list("key", flat=True),
+        "No comment on an approved item is open.",
+        "approved item has an open comment",
+        "approved items have an open comment",
+    )
+
+
+def _unsaved() -> Check:
+    typed = EditDraft.objects.filter(item=OuterRef("pk"), texts__isnull=False)
+    return _row(
+        "unsaved",
+        _approved().filter(Exists(typed)).order_by("key").values_list("key", flat=True),
+        "Nobody has typed anything over an approved item that is not saved.",
+        "approved item has an edit that somebody has not saved",
+        "approved items have edits that somebody has not saved",
     )
 
 

@@ -68,7 +68,7 @@ def _meant(row: freezing.Check) -> str:
 def dataset_detail(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_object_or_404(Dataset.objects.select_related("created_by"), pk=pk)
     cell = tuple(request.GET.get(name, "") for name in ("complexity", "category", "premise_class"))
-    here = reverse("dataset_detail", args=[pk])
+    here, checks = reverse("dataset_detail", args=[pk]), freezing.as_rows(dataset.checks)
     rows = dataset.items.select_related("image").order_by("key")
     if all(cell):
         rows = rows.filter(complexity=cell[0], category=cell[1], premise_class=cell[2])
@@ -79,6 +79,8 @@ def dataset_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "total": dataset.items.count(),
         "bare": dataset.items.filter(image=None).count(),
         "runs_url": _url_of("dataset_runs", pk),
+        "checks": checks,
+        "accepted": sum(check.level is Level.WARN for check in checks),
         **selectors.cell_grid(selectors.frozen_counts(dataset), href=lambda cell: selectors.cell_query(here, cell)),
     }
     return render(request, "annotate/dataset_detail.html", context)

@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.models import Dataset, Draft, Drafter, ImagePair, Item, Turn, User
-from annotate.services import freezing, study
+from annotate.models import Dataset, Draft, Drafter, EditDraft, ImagePair, Item, Turn, User
+from annotate.services import comments, freezing, study
 from annotate.services.freezing import Level
 from fpco_site.errors import Conflict, Invalid
 from tests import factories
@@ -97,6 +97,31 @@ def test_an_approval_of_another_version_is_none(item: Item, ada: User) -> None:
     assert (row.level, row.count, set(row.keys)) == (Level.STOPS, 2, {item.key, bare.key})
 
 
+def test_an_approval_that_was_taken_back_is_none(item: Item, ada: User) -> None:
+    item.reviews.update(withdrawn_at=item.created_at)
+    assert found("approvals").level is Level.STOPS
+
+
+def test_an_item_that_two_should_review_and_one_did_is_looked_at(item: Item, ada: User, ben: User) -> None:
+    assert found("second_reviews").level is Level.OK
+    factories.person("cleo")
+    study.save(per_cell=30, approver_not_last_editor=False, second_share=1, seed=0, by=ada)
+    assert (found("second_reviews").level, found("second_reviews").keys) == (Level.WARN, (item.key,))
+    given = item.reviews.get()
+    given.pk, given.reviewer = None, ben
+    given.save()
+    assert found("second_reviews").level is Level.OK
+
+
+def test_open_comments_and_unsaved_edits_are_looked_at(item: Item, ada: User) -> None:
+    assert found("comments").level is found("unsaved").level is Level.OK
+    remark = comments.add(item=item, version=1, text="Is it a cat?", by=ada)
+    EditDraft.objects.create(item=item, person=ada, version=1, texts={}, at=item.created_at)
+    assert found("comments").keys == found("unsaved").keys == (item.key,)
+    comments.resolve(comment=remark, by=ada)
+    assert found("comments").level is Level.OK
+
+
 def test_texts_of_a_simulated_drafter_are_told(item: Item, ada: User) -> None:
     drafter = Drafter.objects.create(name="Scripted", provider="scripted", model_id="x")
     draft = Draft.objects.create(
@@ -149,6 +174,7 @@ def test_files_are_hashed_and_a_changed_or_missing_one_stops_it(item: Item, ada:
 
 
 def test_the_list_asks_no_more_for_more_items(item: Item, ada: User) -> None:
+    freezing.checks()  # makes the protocol and the rules on first use
     with CaptureQueriesContext(connection) as few:
         freezing.checks()
     for _ in range(5):

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0006_placing'),
+        ('annotate', '0007_reviewing'),
     ]
 
     operations = [
