@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from annotate.models import Comment, Dataset, DatasetItem, Draft, Review, Revision
+from django.db.models import Prefetch
+
+from annotate.models import Comment, Dataset, DatasetItem, Draft, DraftCall, Review, Revision
 from annotate.models.datasets import Origin
 
 UNKNOWN = (
@@ -31,6 +33,7 @@ def records(items: Iterable[DatasetItem]) -> Iterator[dict[str, Any]]:
     drafts = _by_item(
         Draft.objects.filter(item__in=sources)
         .select_related("drafter", "requested_by", "applied_by")
+        .prefetch_related(Prefetch("calls", DraftCall.objects.defer("request", "reply", "text", "findings")))
         .defer("request", "reply", "payload")
         .order_by("id")
     )
@@ -181,6 +184,11 @@ def _draft(draft: Draft) -> dict[str, Any]:
     return {
         **{name: getattr(draft, name) for name in (*plain, *counts)},
         "drafter": draft.drafter.name,
+        "calls": [
+            {"number": call.number, "verdict": call.verdict, "input_tokens": call.input_tokens}
+            | {"output_tokens": call.output_tokens, "model_answered": call.model_answered, "at": _time(call.started_at)}
+            for call in draft.calls.all()
+        ],
         "prompt": draft.prompt_name,
         "requested_by": _name(draft.requested_by),
         "requested_at": _time(draft.requested_at),

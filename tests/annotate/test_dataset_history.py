@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate import differences, provenance
-from annotate.models import Dataset, Draft, Drafter, Item, User
+from annotate.models import Dataset, Item, User
 from annotate.services import datasets, items, reviews, study
 from tests import factories
 
@@ -26,14 +26,8 @@ def item(ada: User, ben: User) -> Item:
     """Placed and drafted by Ada's model, mended by Ada, approved by Ben."""
     image = factories.image(added_by=ada, source="coco", source_id="4711", landing_url="https://example.org/4711")
     row = items.place(image=image, cell=("single_clean", "animal", "identity"), target="cat", by=ada)
-    drafter = Drafter.objects.create(name="Scripted", provider="scripted", model_id="author")
-    Draft.objects.create(
-        item=row,
-        drafter=drafter,
-        kind="questions",
-        state="ready",
-        prompt_name="draft_questions",
-        prompt_version="v1",
+    factories.draft(
+        row,
         prompt_sha256="e" * 64,
         model_asked="author",
         model_answered="author-2",
@@ -184,7 +178,7 @@ def test_an_item_is_traced_from_picture_to_dataset(as_: As, item: Item, first: D
     assert (record["placed"]["by"], record["placed"]["premise_class"]) == ("ada", "identity")
     [draft] = record["drafts"]
     facts = ("drafter", "model_answered", "prompt", "prompt_version", "prompt_sha256", "input_tokens", "output_tokens")
-    assert [draft[name] for name in facts] == ["Scripted", "author-2", "draft_questions", "v1", "e" * 64, 12, 30]
+    assert [draft[name] for name in facts] == ["Scripted", "author-2", "draft_questions", "1", "e" * 64, 12, 30]
     steps = [(one["version"], one["reason"], one["by"]) for one in record["revisions"]]
     assert steps == [(1, "placed", "ada"), (2, "written", "ada"), (3, "submitted for review", "ada")]
     [review] = record["reviews"]

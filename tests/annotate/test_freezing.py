@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.models import Dataset, Draft, Drafter, EditDraft, ImagePair, Item, Turn, User
+from annotate.models import Dataset, Draft, EditDraft, ImagePair, Item, Turn, User
 from annotate.services import comments, freezing, study
 from annotate.services.freezing import Level
 from fpco_site.errors import Conflict, Invalid
@@ -123,10 +123,7 @@ def test_open_comments_and_unsaved_edits_are_looked_at(item: Item, ada: User) ->
 
 
 def test_texts_of_a_simulated_drafter_are_told(item: Item, ada: User) -> None:
-    drafter = Drafter.objects.create(name="Scripted", provider="scripted", model_id="x")
-    draft = Draft.objects.create(
-        item=item, drafter=drafter, kind="questions", state="ready", simulated=True, requested_by=ada, prompt_name="p"
-    )
+    draft = factories.draft(item, simulated=True)
     assert found("drafters").level is Level.OK
     Draft.objects.filter(pk=draft.pk).update(applied_at=draft.requested_at, applied_by=ada)
     assert (found("drafters").level, found("drafters").keys) == (Level.WARN, (item.key,))

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0007_reviewing'),
+        ('annotate', '0010_draft_job_required'),
     ]
 
     operations = [
