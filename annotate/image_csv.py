@@ -2,8 +2,10 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 from annotate.axes import Category, Cell, Complexity, PremiseClass
@@ -11,11 +13,12 @@ from annotate.models.images import Source
 from fpco_site.errors import Invalid
 from fpco_site.fields import escape
 
-FACTS = ("source", "source_id", "author", "license", "license_url", "landing_url", "target")
+FACTS = ("source", "source_id", "author", "license", "license_url", "landing_url", "source_url", "target")
 PLACE = ("complexity", "category", "premise_class")
-COLUMNS = ("file", "source", "source_id", "author", "license", "license_url", "landing_url", *PLACE, "target")
+COLUMNS = ("file", *FACTS[:-1], *PLACE, "target")
+ADDRESSES = ("license_url", "landing_url", "source_url")
 # Characters at most, as in the forms in which people correct them.
-LONGEST = {"target": 200, "source_id": 200, "author": 300, "license": 200, "license_url": 500, "landing_url": 500}
+LONGEST = {"target": 200, "source_id": 200, "author": 300, "license": 200, **dict.fromkeys(ADDRESSES, 500)}
 _CHOICES = {
     "source": tuple(Source.values),
     "complexity": tuple(Complexity.values),
@@ -26,43 +29,91 @@ _CHOICES = {
 
 @dataclass(frozen=True)
 class Row:
-    """What one line says of one file: `facts` holds only what is filled in; `cell` may be None."""
+    """What a table says of one file: `facts` holds only what is filled in; `cell` may be None.
 
-    line: int
+    `where` is the place in the table as a person finds it ("line 5"), `record` the source's own row, and `rotation`
+    the degrees, counter-clockwise, by which the file's pixels must be turned to stand upright.
+    """
+
+    where: str
     file: str
     facts: dict[str, str] = field(default_factory=dict)
     cell: Cell | None = None
+    record: dict[str, Any] = field(default_factory=dict)
+    rotation: int = 0
 
 
 class Table:
-    """Rows by file: the path below the folder where the CSV says it, else the bare name."""
+    """Rows by file: the path below the folder where the table says it, else the bare name.
 
-    def __init__(self, rows: list[Row]) -> None:
+    A `catalogue` names all pictures of a public collection, of which only some are given; in any other table a row
+    without its file is a file that is missing.
+    """
+
+    def __init__(self, rows: list[Row], *, catalogue: bool = False) -> None:
+        self.catalogue = catalogue
         self._rows = {row.file: row for row in rows}
+        bases = Counter(_base(row.file) for row in rows)
+        self._by_base = {_base(row.file): row for row in rows if bases[_base(row.file)] == 1} if catalogue else {}
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self._rows.values())
 
+    def __len__(self) -> int:
+        return len(self._rows)
+
     def find(self, path: str) -> Row | None:
         """The row for a file at `path` (posix, below the folder)."""
-        return self._rows.get(path) or self._rows.get(path.rpartition("/")[2])
+        return self._rows.get(path) or self._rows.get(_base(path)) or self._by_base.get(_base(path))
 
 
 def parse(data: bytes, *, name: str) -> Table:
     """Read the whole table; the first bad column or row raises Invalid with its line."""
-    reader = csv.reader(io.StringIO(_text(data, name), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text_of(data, name), newline=""), strict=True)
     try:
         header = [column.strip().lower() for column in next(reader, [])]
         _check_header(header, name)
-        rows = [_row(header, values, f"{name}, line {reader.line_num}", reader.line_num) for values in reader if values]
+        rows = [_row(header, values, name, f"line {reader.line_num}") for values in reader if values]
     except csv.Error as error:
         raise Invalid(f"{name}, line {reader.line_num}: this is not CSV ({error}).") from error
-    seen: dict[str, int] = {}
+    check_once(rows, name)
+    return Table(rows)
+
+
+def check_once(rows: list[Row], name: str) -> None:
+    """Raise Invalid where two rows are of one file."""
+    seen: dict[str, str] = {}
     for row in rows:
         if row.file in seen:
-            raise Invalid(f"{name}, line {row.line}: {row.file} is already on line {seen[row.file]}.")
-        seen[row.file] = row.line
-    return Table(rows)
+            raise Invalid(f"{name}, {row.where}: {row.file} is already on {seen[row.file]}.")
+        seen[row.file] = row.where
+
+
+def _check_facts(given: dict[str, str], where: str) -> None:
+    """Refuse a fact that is longer than a form takes, can't be typed, or is no web address but should be."""
+    for column, value in given.items():
+        if len(value) > (longest := LONGEST.get(column, len(value))):
+            raise Invalid(f"{where}: {column} has {len(value):,} characters; at most {longest} are allowed.")
+        if escape(value) != value:
+            raise Invalid(f"{where}: {column} holds a control character that can't be typed; remove it.")
+    for column in ADDRESSES:
+        if column in given and not web_address(given[column]):
+            raise Invalid(f"{where}: {column} must be an http or https address, not {given[column]!r}.")
+
+
+def fitting(facts: dict[str, str]) -> dict[str, str]:
+    """The facts of a catalogue that a form would take; a row that is not like that must not stop all others.
+
+    What is left out stays in the source's own row.
+    """
+    return {
+        column: value
+        for column, value in facts.items()
+        if value
+        and len(value) <= LONGEST.get(column, len(value))
+        and escape(value) == value
+        and (column not in ADDRESSES or web_address(value))
+    }
 
 
 def web_address(text: str) -> bool:
@@ -74,7 +125,8 @@ def web_address(text: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.netloc)
 
 
-def _text(data: bytes, name: str) -> str:
+def text_of(data: bytes, name: str) -> str:
+    """UTF-8 with or without a byte order mark; anything else raises Invalid with its line."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -92,7 +144,12 @@ def _check_header(header: list[str], name: str) -> None:
             raise Invalid(f"{name}, line 1: the column {column!r} comes twice.")
 
 
-def _row(header: list[str], values: list[str], where: str, line: int) -> Row:
+def _base(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _row(header: list[str], values: list[str], name: str, line: str) -> Row:
+    where = f"{name}, {line}"
     if len(values) != len(header):
         raise Invalid(f"{where}: there are {len(values)} values for {len(header)} columns.")
     given = {column: value.strip() for column, value in zip(header, values, strict=True) if value.strip()}
@@ -104,15 +161,10 @@ def _row(header: list[str], values: list[str], where: str, line: int) -> Row:
     for column, choices in _CHOICES.items():
         if column in given and given[column] not in choices:
             raise Invalid(f"{where}: {column} must be one of {', '.join(choices)}, not {given[column]!r}.")
-    for column, value in given.items():
-        if len(value) > (longest := LONGEST.get(column, len(value))):
-            raise Invalid(f"{where}: {column} has {len(value):,} characters; at most {longest} are allowed.")
-        if escape(value) != value:
-            raise Invalid(f"{where}: {column} holds a control character that can't be typed; remove it.")
-    for column in ("license_url", "landing_url"):
-        if column in given and not web_address(given[column]):
-            raise Invalid(f"{where}: {column} must be an http or https address, not {given[column]!r}.")
-    return Row(line, file, {column: given[column] for column in FACTS if column in given}, _cell(given, where))
+    _check_facts(given, where)
+    facts = {column: given[column] for column in FACTS if column in given}
+    record = {column: value for column, value in zip(header, values, strict=True) if value}
+    return Row(line, file, facts, _cell(given, where), record)
 
 
 def _numbered_category(number: str) -> str:

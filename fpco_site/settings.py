@@ -173,6 +173,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
 CELERY_BEAT_SCHEDULE = {
     "pump": {"task": "fpco_site.llm.pump", "schedule": 10.0, "options": {"expires": 10}},
+    "imports": {"task": "annotate.import_images", "schedule": 10.0, "options": {"expires": 10}},
     "releases": {"task": "benchmark.build_releases", "schedule": 10.0, "options": {"expires": 10}},
 }
 

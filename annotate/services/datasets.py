@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Q
 
-from annotate import records
+from annotate import licences, records
 from annotate.models import Dataset, DatasetItem, DatasetTurn, Image, Item, Protocol, User
 from annotate.models.datasets import Origin
 from annotate.models.images import ImageFacts
@@ -134,12 +134,11 @@ def _with_texts(chosen: list[Item]) -> list[Item]:
 
 
 def _frozen_item(item: Item) -> DatasetItem:
-    suffix = str(item.image.file.name).rpartition(".")[2]
     return DatasetItem(
         key=item.key,
         source_item=item,
         image=item.image,
-        image_name=f"{item.image.sha256}.{suffix}",
+        image_name=_released_as(item.image),
         sha256=item.image.sha256,
         complexity=item.complexity,
         category=item.category,
@@ -149,6 +148,13 @@ def _frozen_item(item: Item) -> DatasetItem:
         modified_target_description=item.modified_target_description,
         **{name: getattr(item.image, name) for name in FACTS},
     )
+
+
+def _released_as(image: Image) -> str:
+    """The name of the picture's file in a release; blank where its licence keeps it out."""
+    if licences.classify(image.license, image.license_url) != licences.Kind.OPEN:
+        return ""
+    return f"{image.sha256}.{str(image.file.name).rpartition('.')[2]}"
 
 
 def _frozen_turns(item: Item, plan: Protocol) -> list[DatasetTurn]:

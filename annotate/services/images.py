@@ -3,24 +3,29 @@
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q
 
-from annotate import image_csv, pictures
+from annotate import image_csv, licences, pictures
+from annotate.archives import hidden
 from annotate.axes import Cell
 from annotate.models import Image, User
 from annotate.models.images import Source
-from annotate.services import items
-from fpco_site.errors import FpcoError, Invalid
+from annotate.models.imports import Outcome
+from annotate.services import duplicates, items
+from annotate.services.duplicates import Gallery
+from fpco_site.errors import Conflict, FpcoError, Invalid
+from fpco_site.fields import escape
 
 THUMB_SIDE = 320
 _SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
@@ -28,18 +33,11 @@ _SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
 
 @dataclass(frozen=True)
 class Imported:
-    """The row of a picture, and whether it is new; `twin` is another picture that looks the same."""
+    """The row of a picture, and whether it is new; `twin` is the picture that looks most like it."""
 
     image: Image
     added: bool
     twin: Image | None = None
-
-
-class Outcome(StrEnum):
-    ADDED = "added"
-    PRESENT = "present"
-    REFUSED = "refused"
-    MISSING = "missing"
 
 
 @dataclass(frozen=True)
@@ -61,30 +59,92 @@ class Given:
     read: Callable[[], bytes]
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A file that was read, and decoded and stored unless it is known; its row is still to be written."""
+
+    name: str
+    original: str  # sha256 of the bytes given; blank where they are not known
+    digest: str = ""  # sha256 of the bytes stored; blank where the original is known
+    picture: pictures.Picture | None = None
+    stored: str = ""
+    of_release: bool = False  # then its word on the original is no proof that an image is the same
+
+
 def import_file(*, data: bytes, name: str, by: User | None, facts: Mapping[str, str] | None = None) -> Imported:
     """Keep one picture. The same bytes are one image, however often they come. Raises Invalid."""
-    name = PurePosixPath(name.replace("\\", "/")).name
-    facts = facts or {}
-    original = sha256(data).hexdigest()
-    if (known := _known(original)) is not None:
-        return Imported(_fill_in(known, facts), added=False)
-    picture = pictures.normalise(
-        data, name=name, max_bytes=settings.MAX_IMAGE_BYTES, max_pixels=settings.MAX_IMAGE_PIXELS
-    )
-    return _keep(picture, name=name, original=original, by=by, facts=facts)
+    prepared = prepare(data=data, name=name)
+    row = image_csv.Row("", name, dict(facts or {}))
+    with adding() as gallery:
+        return keep(prepared=prepared, row=row, by=by, gallery=gallery)
 
 
 def import_stored(*, data: bytes, name: str, by: User | None, facts: Mapping[str, str] | None = None) -> Imported:
     """Keep a picture of a release as it is, never encoded anew; `facts` may hold its original_sha256."""
     name = PurePosixPath(name).name
     facts = facts or {}
-    known = Image.objects.filter(sha256=sha256(data).hexdigest()).first()
-    if known is not None:
-        return Imported(_fill_in(known, facts), added=False)
-    picture = pictures.inspect(
-        data, name=name, max_bytes=settings.MAX_IMAGE_BYTES, max_pixels=settings.MAX_IMAGE_PIXELS
+    digest = sha256(data).hexdigest()
+    original = facts.get("original_sha256", "")
+    prepared = Prepared(name, original, digest, of_release=True)
+    if not Image.objects.filter(sha256=digest).exists():
+        picture = pictures.inspect(data, name=name, max_bytes=settings.MAX_IMAGE_BYTES, max_pixels=_max_pixels())
+        prepared = replace(prepared, picture=_light(picture), stored=_store(data, digest, picture.mime))
+    with adding() as gallery:
+        return keep(prepared=prepared, row=image_csv.Row("", name, dict(facts)), by=by, gallery=gallery)
+
+
+@contextmanager
+def adding(gallery: Gallery | None = None) -> Iterator[Gallery]:
+    """A transaction in which pictures are added, one person at a time, and the gallery to add them to."""
+    gallery = gallery or Gallery()
+    try:
+        with transaction.atomic():
+            duplicates.one_at_a_time()
+            gallery.catch_up()
+            yield gallery
+    except BaseException:
+        gallery.forget()
+        raise
+
+
+def prepare(*, data: bytes, name: str, rotation: int = 0, gallery: Gallery | None = None) -> Prepared:
+    """Hash a file, and decode and store what is not known yet; the slow part, which no lock is held for."""
+    name = PurePosixPath(name.replace("\\", "/")).name
+    original = sha256(data).hexdigest()
+    same = Q(original_sha256=original) | Q(sha256=original)
+    if (gallery.find(original) is not None) if gallery else Image.objects.filter(same).exists():
+        return Prepared(name, original)
+    picture = pictures.normalise(
+        data, name=name, max_bytes=settings.MAX_IMAGE_BYTES, max_pixels=_max_pixels(), rotation=rotation
     )
-    return _keep(picture, name=name, original=facts.get("original_sha256", ""), by=by, facts=facts)
+    digest = sha256(picture.data).hexdigest()
+    return Prepared(name, original, digest, _light(picture), _store(picture.data, digest, picture.mime))
+
+
+def keep(*, prepared: Prepared, row: image_csv.Row, by: User | None, gallery: Gallery) -> Imported:
+    """Write the row of a picture inside the caller's transaction, and compare it with all others.
+
+    The gallery has to be caught up after `duplicates.one_at_a_time`, in that transaction.
+    """
+    if (known := _known(prepared, gallery)) is not None:
+        return Imported(_fill_in(Image.objects.get(pk=known), row), added=False)
+    if prepared.picture is None:
+        raise Conflict(f"{prepared.name} was removed meanwhile; import it again.")
+    image = Image.objects.create(
+        sha256=prepared.digest,
+        original_sha256=prepared.original,
+        phash=prepared.picture.phash,
+        file=prepared.stored,
+        mime=prepared.picture.mime,
+        width=prepared.picture.width,
+        height=prepared.picture.height,
+        name=prepared.name,
+        added_by=by,
+        source_record=escaped(row.record),
+        **{column: row.facts[column] for column in image_csv.FACTS if row.facts.get(column)},
+    )
+    near = duplicates.compare(image, gallery)
+    return Imported(image, added=True, twin=Image.objects.get(pk=near[0][0]) if near else None)
 
 
 def import_many(*, given: Iterable[Given], table: image_csv.Table | None = None, by: User | None) -> Iterator[Fate]:
@@ -93,17 +153,56 @@ def import_many(*, given: Iterable[Given], table: image_csv.Table | None = None,
     Yields the fate of every file, and last of the rows of the table whose file was not there.
     """
     files = list(given)
-    rows = [table.find(file.path) if table else None for file in files]
-    used = Counter(row.line for row in rows if row is not None)
-    exact = Counter(file.path for file in files)
-    for file, row in zip(files, rows, strict=True):
-        if row is not None and used[row.line] > 1 and (file.path != row.file or exact[file.path] > 1):
-            yield Fate(file.path, Outcome.REFUSED, _ambiguous(row, used[row.line]))
-        else:
-            yield _import_one(file, row, by)
-    for row in table or ():
-        if row.line not in used:
-            yield Fate(row.file, Outcome.MISSING, f"The table names it on line {row.line}, but there is no such file.")
+    matched = match([file.path for file in files], table)
+    gallery = Gallery()
+    for file in files:
+        row, refusal = matched[file.path]
+        yield Fate(file.path, Outcome.REFUSED, refusal) if refusal else _import_one(file, row, by, gallery)
+    yield from missing(table, [row for row, _ in matched.values()])
+
+
+def match(paths: Sequence[str], table: image_csv.Table | None) -> dict[str, tuple[image_csv.Row | None, str]]:
+    """For each path the row that the table has for it, and why it can't be imported, if so."""
+    rows = {path: table.find(path) if table else None for path in paths}
+    used = Counter(row.where for row in rows.values() if row is not None)
+    return {
+        path: (row, _ambiguous(row, used[row.where]))
+        if row is not None and used[row.where] > 1 and path != row.file
+        else (row, "")
+        for path, row in rows.items()
+    }
+
+
+def missing(table: image_csv.Table | None, found: Iterable[image_csv.Row | None]) -> list[Fate]:
+    """The rows of a table whose file was not given; of a catalogue nobody expects all."""
+    if table is None or table.catalogue:
+        return []
+    there = {row.where for row in found if row is not None}
+    return [
+        Fate(row.file, Outcome.MISSING, f"The table names it on {row.where}, but there is no such file.")
+        for row in table
+        if row.where not in there
+    ]
+
+
+def settle(*, prepared: Prepared, row: image_csv.Row, by: User | None, gallery: Gallery) -> Fate:
+    """Keep a prepared file, place it where the table says so, and put it all in one sentence."""
+    # Only placing can be refused after something was written.
+    try:
+        with transaction.atomic() if row.cell else nullcontext():
+            imported = keep(prepared=prepared, row=row, by=by, gallery=gallery)
+            placed = _place(imported.image, row.cell, by) if row.cell else ""
+    except FpcoError:
+        gallery.forget()
+        gallery.catch_up()
+        raise
+    outcome = Outcome.ADDED if imported.added else Outcome.PRESENT
+    image = imported.image
+    parts = ["Added." if imported.added else "It was already there.", placed]
+    if imported.twin:
+        parts.append(f"It looks like {imported.twin}: decide under Duplicates.")
+    parts.append(licences.sentence(image.license, image.license_url))
+    return Fate(row.file, outcome, " ".join(part for part in parts if part), image)
 
 
 def in_folder(folder: Path) -> list[Given]:
@@ -115,16 +214,16 @@ def in_folder(folder: Path) -> list[Given]:
     return [
         Given(path.relative_to(folder).as_posix(), path.stat().st_size, path.read_bytes)
         for path in paths
-        if path.is_file() and path.resolve().is_relative_to(top)
+        if path.is_file() and path.resolve().is_relative_to(top) and not hidden(path.relative_to(folder).as_posix())
     ]
 
 
 @transaction.atomic
 def update_facts(*, image: Image, facts: Mapping[str, str], by: User) -> Image:
     """Replace what is known about a picture's origin and licence. Frozen datasets keep what they have."""
-    for column in ("license_url", "landing_url"):
+    for column in image_csv.ADDRESSES:
         if facts.get(column) and not image_csv.web_address(facts[column]):
-            raise Invalid("A licence or landing page is an http or https address.")
+            raise Invalid("The address of a licence, a landing page or a file is an http or https address.")
     changed = [column for column in image_csv.FACTS if column in facts and getattr(image, column) != facts[column]]
     for column in changed:
         setattr(image, column, facts[column])
@@ -143,86 +242,87 @@ def thumbnail(image: Image) -> Path:
     return path
 
 
+def escaped(value: Any) -> Any:
+    """JSON whose texts every database stores."""
+    if isinstance(value, str):
+        return escape(value)
+    if isinstance(value, dict):
+        return {escape(str(key)): escaped(inner) for key, inner in value.items()}
+    return [escaped(inner) for inner in value] if isinstance(value, list) else value
+
+
 def _ambiguous(row: image_csv.Row, files: int) -> str:
     """A picture must not get the author and licence of another one that has its name."""
-    return f"Line {row.line} of the table could mean any of {files} files named {row.file}: give each its own path."
+    where = f"{row.where[0].upper()}{row.where[1:]}"
+    return f"{where} of the table could mean any of {files} files named {row.file}: give each its own path."
 
 
-def _import_one(file: Given, row: image_csv.Row | None, by: User | None) -> Fate:
-    name = PurePosixPath(file.path).name
+def _import_one(file: Given, row: image_csv.Row | None, by: User | None, gallery: Gallery) -> Fate:
+    row = row or image_csv.Row("", file.path)
     try:
-        if file.size > settings.MAX_IMAGE_BYTES:
-            raise Invalid(f"{name} has {file.size:,} bytes; at most {settings.MAX_IMAGE_BYTES:,} are allowed.")
-        with transaction.atomic():
-            imported = import_file(data=file.read(), name=name, by=by, facts=row.facts if row else {})
-            placed = _place(imported.image, row.cell, by) if row and row.cell else ""
+        prepared = prepare(data=read_whole(file), name=file.path, rotation=row.rotation, gallery=gallery)
+        with adding(gallery):
+            fate = settle(prepared=prepared, row=row, by=by, gallery=gallery)
     except FpcoError as error:
         return Fate(file.path, Outcome.REFUSED, error.message)
+    return replace(fate, name=file.path)
+
+
+def read_whole(file: Given) -> bytes:
+    """The bytes of a file, unless it is too large to be read at all. Raises Invalid, naming it."""
+    name = PurePosixPath(file.path).name
+    if file.size > settings.MAX_IMAGE_BYTES:
+        raise Invalid(f"{name} has {file.size:,} bytes; at most {settings.MAX_IMAGE_BYTES:,} are allowed.")
+    try:
+        return file.read()
     except OSError as error:
-        return Fate(file.path, Outcome.REFUSED, f"{name} can't be read ({error.strerror}).")
-    sentence = "Added." if imported.added else "It was already there."
-    if imported.twin:
-        sentence += f" It looks the same as {imported.twin}."
-    outcome = Outcome.ADDED if imported.added else Outcome.PRESENT
-    return Fate(file.path, outcome, f"{sentence}{placed}", imported.image)
+        raise Invalid(f"{name} can't be read ({error.strerror or error}).") from error
 
 
 def _place(image: Image, cell: Cell, by: User | None) -> str:
     item = image.items.filter(parent=None).first()
     if item is None:
         items.place(image=image, cell=cell, by=by)
-        return f" Placed in {', '.join(cell)}."
-    return "" if item.cell == cell else f" It stays in {', '.join(item.cell)}: only a person moves an item."
+        return f"Placed in {', '.join(cell)}."
+    return "" if item.cell == cell else f"It stays in {', '.join(item.cell)}: only a person moves an item."
 
 
-def _known(digest: str) -> Image | None:
-    return Image.objects.filter(Q(original_sha256=digest) | Q(sha256=digest)).order_by("id").first()
+def _known(prepared: Prepared, gallery: Gallery) -> int | None:
+    """The id of the image of these bytes, as they were given or as they are stored."""
+    if prepared.of_release:
+        return Image.objects.filter(sha256=prepared.digest).values_list("pk", flat=True).first()
+    return gallery.find(prepared.original, prepared.digest)
 
 
-def _fill_in(image: Image, facts: Mapping[str, str]) -> Image:
+def _fill_in(image: Image, row: image_csv.Row) -> Image:
     """Facts that were blank are filled in; what a person wrote stays."""
     blank = [
         column
         for column in image_csv.FACTS
-        if facts.get(column) and (getattr(image, column) or Source.OTHER) == Source.OTHER
+        if row.facts.get(column) and (getattr(image, column) or Source.OTHER) == Source.OTHER
     ]
     for column in blank:
-        setattr(image, column, facts[column])
+        setattr(image, column, row.facts[column])
+    if row.record and not image.source_record:
+        image.source_record = escaped(row.record)
+        blank.append("source_record")
     if blank:
         image.save(update_fields=blank)
     return image
 
 
-def _keep(
-    picture: pictures.Picture, *, name: str, original: str, by: User | None, facts: Mapping[str, str]
-) -> Imported:
-    digest = sha256(picture.data).hexdigest()
-    known = Image.objects.filter(sha256=digest).first()
-    if known is not None:
-        return Imported(_fill_in(known, facts), added=False)
-    twin = Image.objects.filter(phash=picture.phash).order_by("id").first()
-    row = Image(
-        sha256=digest,
-        original_sha256=original,
-        phash=picture.phash,
-        file=_store(picture.data, f"images/{digest}.{_SUFFIXES[picture.mime]}"),
-        mime=picture.mime,
-        width=picture.width,
-        height=picture.height,
-        name=name,
-        added_by=by,
-        **{column: facts[column] for column in image_csv.FACTS if facts.get(column)},
-    )
-    try:
-        with transaction.atomic():
-            row.save(force_insert=True)
-    except IntegrityError:
-        return Imported(Image.objects.get(sha256=digest), added=False)  # somebody else was quicker
-    return Imported(row, added=True, twin=twin)
+def _max_pixels() -> int:
+    return int(settings.MAX_IMAGE_PIXELS)
 
 
-def _store(data: bytes, name: str) -> str:
-    """Write the bytes under their own name; a file that a killed import left half-written is replaced."""
+def _light(picture: pictures.Picture) -> pictures.Picture:
+    """Without the bytes, which are stored: a group of large pictures need not fit into memory."""
+    return replace(picture, data=b"")
+
+
+def _store(data: bytes, digest: str, mime: str) -> str:
+    """Write the bytes under their own hash; a file that a killed import left half-written is replaced."""
+    name = f"images/{digest}.{_SUFFIXES[mime]}"
     if default_storage.exists(name):
         if default_storage.size(name) == len(data):
             return name

@@ -50,6 +50,8 @@ def place(*, image: Image, cell: Cell, by: User | None, target: str = "", protoc
     check_cell(cell)
     if image.items.filter(parent=None).exists():
         raise Conflict("This image is already placed.")
+    if image.duplicate_of_id is not None:
+        raise Conflict(f"This image was set aside: it is the same picture as {image.duplicate_of}. Place that one.")
     plan = protocol or protocols.study()
     item = Item.objects.create(
         key=_free_key(image.sha256),

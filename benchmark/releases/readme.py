@@ -3,8 +3,11 @@
 from typing import Any
 
 
-def readme(facts: dict[str, Any], *, counts: dict[str, int]) -> str:
-    """What the folder holds and how to check it, from the manifest's facts."""
+def readme(facts: dict[str, Any], *, counts: dict[str, int], withheld: int = 0) -> str:
+    """What the folder holds and how to check it, from the manifest's facts.
+
+    `withheld` is of how many items the pixels are left out for their licence.
+    """
     files = "\n".join(f"- `{name}`: {count:,} rows" for name, count in sorted(counts.items()))
     models = "\n".join(f"- {_named(run['model'], run)}" for run in facts["runs"]) or "- none yet"
     detectors = (
@@ -47,8 +50,19 @@ the tables again from the labels. The hashes alone can be checked with any sha25
 ## Licences
 
 Each picture keeps the licence of its source, listed in `LICENSES.csv`.
-"""
+{_left_out(withheld)}"""
 
 
 def _named(name: str, row: dict[str, Any]) -> str:
     return f"{name} (simulated: made offline, not by a real model)" if row.get("simulated") else name
+
+
+def _left_out(withheld: int) -> str:
+    if not withheld:
+        return ""
+    pictures = "one picture" if withheld == 1 else f"{withheld:,} pictures"
+    return f"""
+The pixels of {pictures} are left out, because the licence allows no derivatives or is not known (column
+`pixels`). The rows keep source, landing page and both hashes: whoever gets the file from its source and
+imports it into FPCO Studio can attach it to the dataset, where it is found by the hash of its bytes.
+"""

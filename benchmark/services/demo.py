@@ -15,10 +15,10 @@ from django.db import transaction
 from annotate import image_csv
 from annotate.models import Dataset, Draft, Image, Item, LabelSet, User
 from annotate.models.drafts import DraftKind
+from annotate.models.imports import Outcome
 from annotate.models.items import ItemState
 from annotate.models.reviews import Verdict
 from annotate.services import datasets, drafters, drafts, images, items, reviews
-from annotate.services.images import Outcome
 from annotate.services.items import Question, Texts
 from benchmark.models import DetectionJob, Detector, EvaluatedModel, Release, Run
 from benchmark.models.detectors import JobState

@@ -9,7 +9,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from annotate import records
+from annotate import licences, records
+from annotate.licences import Kind
 from annotate.models import Dataset, DatasetItem
 from annotate.records import item_record
 from benchmark import charts, frames, leaderboard, tables
@@ -33,6 +34,7 @@ _LICENSE_COLUMNS = (
     "landing_url",
     "sha256",
     "original_sha256",
+    "pixels",
 )
 
 
@@ -67,8 +69,9 @@ def _write(dataset: Dataset, writer: Writer, progress: Progress) -> str:
     runs = _runs(result_set)
     detectors = _detectors(result_set)
     items = list(dataset.items.order_by("key").prefetch_related("turns").select_related("image"))
-    writer.jsonl(ITEMS, (item_record(item) for item in items))
-    _write_pictures(writer, items)
+    rows = [_record(item) for item in items]
+    writer.jsonl(ITEMS, rows)
+    withheld = _write_pictures(writer, items)
     writer.jsonl(RESPONSES, _responses(dataset, runs, progress))
     writer.jsonl(LABELS, _labels(runs, detectors, progress))
     validations = release_labels.closed_sets(dataset)
@@ -76,11 +79,11 @@ def _write(dataset: Dataset, writer: Writer, progress: Progress) -> str:
     used = _write_prompts(writer, dataset, runs, list(detectors))
     if result_set is not None and detectors:
         _write_results(writer, frames.masks(result_set))
-    writer.file("LICENSES.csv", _licenses(items))
+    writer.file("LICENSES.csv", _licenses(rows))
     facts = {
         "format": FORMAT,
         "dataset": dataset.name,
-        "dataset_hash": dataset.dataset_hash,
+        "dataset_hash": records.dataset_hash(rows),
         "protocol": dataset.protocol,
         "result_set": result_set.name if result_set else None,
         "runs": [_run_facts(run) for run in runs],
@@ -88,7 +91,7 @@ def _write(dataset: Dataset, writer: Writer, progress: Progress) -> str:
         "label_sets": [release_labels.facts(validation) for validation in validations],
         "prompts": used,
     }
-    writer.file("README.md", readme(facts, counts=writer.counts).encode())
+    writer.file("README.md", readme(facts, counts=writer.counts, withheld=withheld).encode())
     return writer.manifest(facts)
 
 
@@ -106,11 +109,25 @@ def _detectors(result_set: ResultSet | None) -> dict[Detector, bool]:
     return {row.detector: row.primary for row in held}
 
 
-def _write_pictures(writer: Writer, items: list[DatasetItem]) -> None:
+def _record(item: DatasetItem) -> dict[str, Any]:
+    """The row of an item; without the name of a file where the licence keeps the pixels at home.
+
+    A dataset names no such file from the day it is frozen or imported, so its hash is that of these rows.
+    """
+    row = item_record(item)
+    return row if licences.classify(item.license, item.license_url) == Kind.OPEN else {**row, "image": None}
+
+
+def _write_pictures(writer: Writer, items: list[DatasetItem]) -> int:
+    """Write the pixels that may be passed on; returns of how many pictures they stay at home."""
+    withheld = 0
     for item in items:
-        if item.image is not None and item.image_name:
+        if licences.classify(item.license, item.license_url) != Kind.OPEN:
+            withheld += 1
+        elif item.image is not None and item.image_name:
             with item.image.file.open("rb") as file:
                 writer.file(f"images/{item.image_name}", file.read())
+    return withheld
 
 
 def _responses(dataset: Dataset, runs: list[Run], progress: Progress) -> Iterator[dict[str, Any]]:
@@ -216,12 +233,19 @@ def _write_results(writer: Writer, found: frames.Masks) -> None:
         writer.file(f"figures/{name}.svg", charts.render(spec, "svg"))
 
 
-def _licenses(items: list[DatasetItem]) -> bytes:
+def _licenses(rows: list[dict[str, Any]]) -> bytes:
     text = StringIO()
     writer = csv.DictWriter(text, _LICENSE_COLUMNS, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
-    writer.writerows(records.item_record(item, []) for item in items)
+    writer.writerows({**row, "pixels": _pixels(row)} for row in rows)
     return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _pixels(row: dict[str, Any]) -> str:
+    """Whether the picture itself is in the release, and why not."""
+    left_out = {Kind.NO_DERIVATIVES: "left out: no derivatives", Kind.UNKNOWN: "left out: licence unknown"}
+    kind = licences.classify(row["license"], row["license_url"])
+    return left_out.get(kind) or ("included" if row["image"] else "not there")
 
 
 def _run_facts(run: Run) -> dict[str, Any]:

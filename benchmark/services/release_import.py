@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from annotate import records
+from annotate import licences, records
 from annotate.models import Dataset, DatasetItem, DatasetTurn, Image, User
 from annotate.models.datasets import Origin
 from annotate.models.protocols import STUDY
@@ -123,7 +123,7 @@ def _item(row: ItemRow, dataset: Dataset | None, image: Image | None) -> Dataset
         dataset=dataset,
         key=row.item,
         image=image,
-        image_name=row.image or "",
+        image_name=_released_as(row),
         sha256=row.sha256 or "",
         original_sha256=row.original_sha256 or "",
         source=row.source,
@@ -141,6 +141,12 @@ def _item(row: ItemRow, dataset: Dataset | None, image: Image | None) -> Dataset
         parent=row.parent or "",
         variant=row.variant or "",
     )
+
+
+def _released_as(row: ItemRow) -> str:
+    """Pixels that came with a release are kept, but go into another one only if the licence allows it."""
+    allowed = licences.classify(row.license or "", row.license_url or "") == licences.Kind.OPEN
+    return (row.image or "") if allowed else ""
 
 
 def _turn(row: TurnRow) -> DatasetTurn:

@@ -301,7 +301,7 @@ def test_the_command_imports_nothing_with_a_bad_table(tmp_path: Path) -> None:
     (tmp_path / "facts.csv").write_text("file,colour\na.jpg,red\n")
     with pytest.raises(CommandError, match=r"facts.csv, line 1: there is no column 'colour'"):
         call_command("import_images", str(tmp_path), csv=tmp_path / "facts.csv")
-    with pytest.raises(CommandError, match="There is no folder"):
+    with pytest.raises(CommandError, match="There is no folder or zip"):
         call_command("import_images", str(tmp_path / "nowhere"))
     assert not Image.objects.exists()
 
