@@ -16,6 +16,8 @@ from annotate.views import (
     placing,
     reviews,
     study,
+    variant_checks,
+    variants,
 )
 
 
@@ -83,6 +85,25 @@ _items: list[URLPattern | URLResolver] = [
     path("review/<str:key>/drafts/<int:pk>/apply/", drafts.draft_apply, name="draft_apply"),
 ]
 
+_variants: list[URLPattern | URLResolver] = [
+    path("variants/", variants.variant_list, name="variant_list"),
+    path("variants/choose/", variants.variant_choose, name="variant_choose"),
+    path("variants/draw/", variants.variant_draw, name="variant_draw"),
+    path("variants/adopt/", variants.variant_adopt, name="variant_adopt"),
+    path("variants/checks/", variant_checks.variant_checks, name="variant_checks"),
+    path("variants/checks/live/", variant_checks.variant_checks_live, name="variant_checks_live"),
+    path("variants/checks/stop/", variant_checks.variant_checks_stop, name="variant_checks_stop"),
+    path("variants/checks/continue/", variant_checks.variant_checks_continue, name="variant_checks_continue"),
+    path("variants/checks/offline/", variant_checks.variant_checkers_offline, name="variant_checkers_offline"),
+    path("variants/checks/<int:pk>/", variant_checks.variant_check, name="variant_check"),
+    path("variants/checkers/<int:pk>/", variant_checks.variant_checker_family, name="variant_checker_family"),
+    path("variants/<str:key>/", variants.variant_parent, name="variant_parent"),
+    path("variants/<str:key>/sync/", variants.variant_sync, name="variant_sync"),
+    path("variants/<str:key>/submit/", variants.variant_submit, name="variant_submit"),
+    path("variants/<str:key>/use/<int:pk>/", variants.variant_use, name="variant_use"),
+    path("variants/<str:key>/aside/", variants.variant_aside, name="variant_aside"),
+]
+
 _datasets: list[URLPattern | URLResolver] = [
     path("datasets/", datasets.dataset_list, name="dataset_list"),
     path("datasets/freeze/", datasets.dataset_freeze, name="dataset_freeze"),
@@ -95,4 +116,4 @@ _datasets: list[URLPattern | URLResolver] = [
     path("datasets/<int:pk>/items/<int:item>/provenance/", dataset_history.item_provenance, name="item_provenance"),
 ]
 
-urlpatterns: list[URLPattern | URLResolver] = [*_people, *_images, *_cells, *_items, *_datasets, *_labels]
+urlpatterns: list[URLPattern | URLResolver] = [*_people, *_images, *_cells, *_items, *_variants, *_datasets, *_labels]

@@ -14,7 +14,7 @@ from annotate.models import Drafter, Item, User, VariantCheck
 from annotate.models.items import ItemState
 from annotate.models.variants import CheckState
 from annotate.services import items
-from fpco_site.errors import Conflict, Invalid
+from fpco_site.errors import Conflict, FpcoError, Invalid
 from fpco_site.llm import engine, prompts, providers
 from fpco_site.llm import variant_checks as wire
 
@@ -50,6 +50,24 @@ class Spent:
     @property
     def done(self) -> int:
         return self.states.get(CheckState.READY, 0) + self.states.get(CheckState.FAILED, 0)
+
+    @property
+    def open(self) -> int:
+        return sum(self.states.get(state, 0) for state in OPEN)
+
+
+@dataclass(frozen=True)
+class Checker:
+    """A model that can check; `missing` says what keeps it from that, empty where nothing does."""
+
+    checker: Drafter
+    simulated: bool
+    missing: str
+
+
+def checkers() -> list[Checker]:
+    """All models in use that could check, as the page offers them."""
+    return [_offered(row) for row in Drafter.objects.filter(active=True).order_by("family", "name")]
 
 
 def scripted_checkers() -> list[Drafter]:
@@ -166,6 +184,14 @@ def spent() -> list[Spent]:
     why = dict(stopped.values_list("checker", "error"))
     checkers = Drafter.objects.filter(pk__in=sums).order_by("name")
     return [_spent(checker, sums[checker.pk], why.get(checker.pk, "")) for checker in checkers]
+
+
+def _offered(row: Drafter) -> Checker:
+    try:
+        providers.check(row.endpoint())
+    except FpcoError as error:
+        return Checker(row, False, error.message)
+    return Checker(row, providers.is_simulated(row.provider), "" if row.family else "Say its family first.")
 
 
 def _spent(checker: Drafter, sums: dict[str, Any], error: str) -> Spent:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from annotate import draws, sheets, variant_rules
 from annotate.axes import PremiseClass
@@ -147,6 +147,17 @@ def adopt(*, item: Item, by: User) -> Item:
 
 
 @transaction.atomic
+def adopt_all(*, parents: Iterable[Item], by: User) -> int:
+    """`adopt` for every variant that it fits; returns how many."""
+    empty = Item.objects.filter(parent__in=list(parents), variant=LETTERS[0], modified_target_description="")
+    rows = empty.filter(premise_class=F("parent__premise_class")).exclude(state=ItemState.REJECTED)
+    found = list(rows.select_related("parent").order_by("pk"))
+    for variant in found:
+        adopt(item=variant, by=by)
+    return len(found)
+
+
+@transaction.atomic
 def submit(*, parent: Item, by: User) -> int:
     """Hand the complete drafts of a parent to review; returns how many."""
     done = 0
@@ -200,7 +211,11 @@ def to_avoid(item: Item) -> tuple[str, ...]:
     twins = Item.objects.filter(parent=item.parent_id, premise_class=item.premise_class).exclude(pk=item.pk)
     found: list[str] = []
     for twin in twins:
-        drafted = twin.drafts.filter(kind=DraftKind.PREMISE, state=DraftState.READY).order_by("-id").first()
+        drafted = (
+            twin.drafts.filter(kind=DraftKind.PREMISE, state=DraftState.READY, discarded_at=None)
+            .order_by("-id")
+            .first()
+        )
         proposed = (drafted.payload or {}).get("modified_target_description", "") if drafted else ""
         found += [text for text in (twin.modified_target_description, proposed) if text and text not in found]
     return tuple(found)
@@ -210,7 +225,7 @@ def may_adopt(item: Item) -> bool:
     """Whether the parent's own premise is the proposal for this variant."""
     if item.parent_id is None or item.variant != LETTERS[0] or item.modified_target_description:
         return False
-    return item.premise_class == _parent(item).premise_class
+    return item.state != ItemState.REJECTED and item.premise_class == _parent(item).premise_class
 
 
 def name_of(variant: Item) -> str:
@@ -250,6 +265,7 @@ def _made(parent: Item, premise_class: str, letter: str, *, by: User, reason: st
         premise_class=premise_class,
         target=parent.target,
         target_description=parent.target_description,
+        edited_by=by,
     )
     questions = items.texts_of(parent).questions
     Turn.objects.bulk_create(
