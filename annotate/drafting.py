@@ -57,9 +57,31 @@ def occurrences(text: str, description: str) -> list[tuple[int, int]]:
     """
     if not description:
         return []
-    first, rest = re.escape(description[0]), re.escape(description[1:])
-    pattern = rf"(?<!\w)(?<!\w[-'’])(?i:{first}){rest}(?!\w|-\w)"
-    return [found.span() for found in re.finditer(pattern, text)]
+    first, rest = description[0].lower(), description[1:]
+    found: list[tuple[int, int]] = []
+    at = text.find(rest, 1)
+    while at > 0:
+        start, end = at - 1, at + len(rest)
+        if text[start].lower() == first and not _goes_on(text, start, end):
+            found.append((start, end))
+            at = end
+        at = text.find(rest, at + 1) if at < len(text) else -1
+    return found
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Whether the word at an edge of a piece of text is longer than the piece."""
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    return (
+        _in_word(before[-1:])
+        or (before[-1:] in {"-", "'", "’"} and _in_word(before[:-1]))
+        or _in_word(after[:1])
+        or (after[:1] == "-" and _in_word(after[1:]))
+    )
+
+
+def _in_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
 
 
 def replace_description(content: str, description: str, modified: str) -> str:

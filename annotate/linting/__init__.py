@@ -2,9 +2,14 @@
 
 `lint_item` returns findings. An error blocks approval; a warning needs a tick. The rules are those
 of the study's drafting prompts (arXiv 2609.03331): the description word for word, exactly once, in
-every question; one short, local change of the fixed class; the rest of each question left alone.
+every question; one short, local change of the fixed class; the rest of each question left alone; no
+names, identifiers, offensive words or guesses of sensitive attributes. docs/linting.md lists them all.
+
+Each module yields findings of one kind; word lists are in `words`, `labels` and `sensitive`, and what is
+known of nouns in `nouns`.
 """
 
+from annotate.linting.conduct import conduct_findings
 from annotate.linting.premise import premise_findings
 from annotate.linting.questions import question_findings
 from annotate.linting.rewrites import rewrite_findings
@@ -27,8 +32,9 @@ def lint_item(item: PlainItem, plan: Plan = STUDY_PLAN) -> list[Finding]:
         *premise_findings(item, plan),
         *question_findings(item, plan),
         *rewrite_findings(item, plan),
+        *conduct_findings(item),
     ]
-    return sorted(findings, key=lambda finding: finding.turn or 0)
+    return sorted(dict.fromkeys(findings), key=lambda finding: finding.turn or 0)
 
 
 def blocking(findings: list[Finding]) -> list[Finding]:

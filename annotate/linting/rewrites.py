@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import lru_cache
 
-from annotate.drafting import NotOnceError, changes, occurrences, replace_description
-from annotate.linting.questions import form
+from annotate.drafting import NotOnceError, occurrences, replace_description
+from annotate.linting.pronouns import left_pronouns, may_swap
+from annotate.linting.questions import form, nearest
 from annotate.linting.types import Finding, PlainItem, PlainTurn, Plan, Span, error, warning
-from annotate.linting.words import FEMALE, FEMALE_PRONOUNS, MALE, MALE_PRONOUNS, PRONOUNS
+from annotate.linting.words import PRONOUNS
 
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
@@ -19,50 +21,72 @@ def rewrite_findings(item: PlainItem, plan: Plan) -> Iterator[Finding]:
         if number not in plan.false_turns:
             if rewritten:
                 message = "This turn is asked with the true description; it must have no rewritten question."
-                yield error("rewrite_unexpected", message, turn=number, field="modified")
+                yield error("rewrite_unexpected", message, turn=number, span=(0, len(turn.modified)), field="modified")
         elif not rewritten:
             message = "This turn asks with the false premise; its rewritten question is missing."
             yield error("rewrite_missing", message, turn=number, field="modified")
+        elif item.modified_target_description.strip() and item.target_description.strip():
+            yield from _rewritten(item, turn)
         else:
             yield from form(turn.modified, number, "modified")
-            if item.modified_target_description.strip() and item.target_description.strip():
-                yield from _rewritten(item, turn)
+
+
+def computed(item: PlainItem, turn: PlainTurn) -> str | None:
+    """The rewritten question that follows from the descriptions; None where none does."""
+    return _computed(turn.content, item.target_description, item.modified_target_description)
+
+
+@lru_cache(maxsize=8192)
+def _computed(content: str, description: str, modified: str) -> str | None:
+    try:
+        return replace_description(content, description, modified)
+    except NotOnceError:
+        return None
 
 
 def _rewritten(item: PlainItem, turn: PlainTurn) -> Iterator[Finding]:
+    expected = computed(item, turn)
     found = occurrences(turn.modified, item.modified_target_description)
-    if len(found) != 1:
-        yield _not_once(item, turn, len(found))
+    if turn.modified == expected:  # what there is to say of it, is said of the question
+        if found:
+            yield from left_pronouns(item, turn, found[0])
         return
-    try:
-        computed = replace_description(turn.content, item.target_description, item.modified_target_description)
-    except NotOnceError:
-        return  # the finding is about the content
-    others, swapped = _differences(computed, turn.modified)
+    yield from form(turn.modified, turn.number, "modified")
+    if len(found) != 1:
+        yield _not_once(item, turn, found)
+        return
+    if expected is not None:
+        yield from _beyond(item, turn, expected)
+    yield from left_pronouns(item, turn, found[0])
+
+
+def _beyond(item: PlainItem, turn: PlainTurn, expected: str) -> Iterator[Finding]:
+    """What differs beyond the description."""
+    others, swapped = _differences(item, expected, turn.modified)
     if others:
-        message = f"Beyond the description, this differs from “{computed}”."
+        message = f"Beyond the description, this differs from “{expected}”."
         yield error("rewrite_differs", message, turn=turn.number, span=others[0], field="modified")
-    elif swapped and item.premise_class != "identity":
-        message = "Pronouns are changed, though only an identity change can make them wrong."
+    elif swapped:
+        message = "A pronoun is changed that the change of the description does not make wrong."
         yield warning("rewrite_pronouns", message, turn=turn.number, span=swapped[0], field="modified")
-    yield from _pronoun_left(item, turn, found[0])
 
 
-def _not_once(item: PlainItem, turn: PlainTurn, count: int) -> Finding:
-    if count > 1:
-        message = f"The modified description is there {count} times; it must be there exactly once."
-        return error("rewrite_twice", message, turn=turn.number, field="modified")
+def _not_once(item: PlainItem, turn: PlainTurn, found: list[Span]) -> Finding:
+    if found:
+        message = f"The modified description is there {len(found)} times; it must be there exactly once."
+        return error("rewrite_twice", message, turn=turn.number, span=found[1], field="modified")
     kept = occurrences(turn.modified, item.target_description)
     if kept:
         message = "The rewritten question still has the true description."
         return error("rewrite_keeps_description", message, turn=turn.number, span=kept[0], field="modified")
     message = f"The modified description “{item.modified_target_description}” is not in it word for word."
-    return error("rewrite_altered", message, turn=turn.number, field="modified")
+    span = nearest(turn.modified, item.modified_target_description)
+    return error("rewrite_altered", message, turn=turn.number, span=span, field="modified")
 
 
-def _differences(computed: str, given: str) -> tuple[list[Span], list[Span]]:
-    """Where the given question differs from the computed one: otherwise, and by a pronoun alone."""
-    ours, theirs = list(_TOKEN.finditer(computed)), list(_TOKEN.finditer(given))
+def _differences(item: PlainItem, expected: str, given: str) -> tuple[list[Span], list[Span]]:
+    """Where the given question differs from the computed one: otherwise, and by a pronoun that fitted."""
+    ours, theirs = list(_TOKEN.finditer(expected)), list(_TOKEN.finditer(given))
     matcher = SequenceMatcher(None, [token[0] for token in ours], [token[0] for token in theirs], autojunk=False)
     others: list[Span] = []
     swapped: list[Span] = []
@@ -71,27 +95,13 @@ def _differences(computed: str, given: str) -> tuple[list[Span], list[Span]]:
             continue
         start = theirs[b1].start() if b1 < len(theirs) else len(given)
         span = (start, theirs[b2 - 1].end() if b2 > b1 else start)
-        pairs = [token[0].casefold() for token in (*ours[a1:a2], *theirs[b1:b2])]
-        is_swap = a2 - a1 == b2 - b1 and set(pairs) <= PRONOUNS
-        (swapped if is_swap else others).append(span)
+        pairs = list(zip(_said(ours[a1:a2]), _said(theirs[b1:b2]), strict=False))
+        if a2 - a1 != b2 - b1 or not all({old, new} <= PRONOUNS for old, new in pairs):
+            others.append(span)
+        elif not all(may_swap(item, old, new) for old, new in pairs):
+            swapped.append(span)
     return others, swapped
 
 
-def _pronoun_left(item: PlainItem, turn: PlainTurn, description: Span) -> Iterator[Finding]:
-    """A pronoun that the identity change has made wrong."""
-    wrong = _wrong_pronouns(item)
-    for token in _TOKEN.finditer(turn.modified):
-        inside = description[0] <= token.start() < description[1]
-        if token[0].casefold() in wrong and not inside:
-            message = f"“{token[0]}” no longer fits “{item.modified_target_description}”."
-            yield warning("rewrite_pronoun_left", message, turn=turn.number, span=token.span(), field="modified")
-
-
-def _wrong_pronouns(item: PlainItem) -> frozenset[str]:
-    for change in changes(item.target_description, item.modified_target_description):
-        old, new = set(change.old), set(change.new)
-        if old & FEMALE and new & MALE:
-            return FEMALE_PRONOUNS
-        if old & MALE and new & FEMALE:
-            return MALE_PRONOUNS
-    return frozenset()
+def _said(tokens: list[re.Match[str]]) -> list[str]:
+    return [token[0].casefold() for token in tokens]

@@ -13,7 +13,7 @@ from annotate.linting import STUDY_PLAN, PlainItem, PlainTurn, Severity, StudyPl
 from tests.published_release import item_row, made_items
 
 QUESTIONS = (
-    "Where is {}?",
+    "How clearly can {} be seen?",
     "What is {} doing?",
     "Is anything close to {}?",
     "How large does {} seem?",
@@ -167,7 +167,7 @@ RULES = [
     (
         "location_without_place",
         "warning",
-        item("the tall tower", "the tall gate", "location"),
+        item("the parked tower", "the moving tower", "location"),
         item("the boy near the tower", "the boy near the gate", "location"),
     ),
     *[
@@ -230,8 +230,8 @@ RULES = [
     (
         "question_duplicate",
         "error",
-        asked("Where is the red car by the wall ?"),
-        asked("Where was the red car by the wall?"),
+        asked("How clearly can the red car by the wall be seen ?"),
+        asked("How clearly was the red car by the wall seen?"),
     ),
     ("content_empty", "error", asked("  "), item()),
     (
@@ -370,7 +370,7 @@ def test_a_row_with_turns_and_false_turns_is_a_plan():
 
 
 def test_a_plan_without_false_turns_asks_for_no_premise():
-    plain = PlainItem("attribute", "the red car by the wall", "", (PlainTurn(1, "Where is the red car by the wall?"),))
+    plain = PlainItem("attribute", "the red car by the wall", "", (PlainTurn(1, "Is the red car by the wall moving?"),))
     assert lint_item(plain, StudyPlan(turns=1, false_turns=())) == []
 
 
