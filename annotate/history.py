@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from annotate import drafting
-from annotate.models import Revision
+from annotate.models import Comment, Review, Revision
 
 _NAMES = {
     "state": "State",
@@ -27,13 +27,26 @@ def entries(revisions: Iterable[Revision]) -> list[dict[str, Any]]:
     for revision in revisions:
         now = _flat(revision.snapshot)
         changes = [
-            {"name": name, "text": drafting.split_marks(before.get(name, ""), text)[1]}
-            for name, text in now.items()
-            if text != before.get(name, "")
+            _change(name, before.get(name, ""), text) for name, text in now.items() if text != before.get(name, "")
         ]
         found.append({"revision": revision, "changes": changes})
         before = now
     return found[::-1]
+
+
+def _change(name: str, before: str, after: str) -> dict[str, Any]:
+    former, text = drafting.split_marks(before, after)
+    return {"name": name, "former": former, "text": text}
+
+
+def timeline(
+    revisions: Iterable[Revision], verdicts: Iterable[Review], remarks: Iterable[Comment]
+) -> list[dict[str, Any]]:
+    """Everything that happened to an item, the newest first: versions, verdicts and comments by their time."""
+    found = [{"at": entry["revision"].at, **entry} for entry in entries(revisions)]
+    found += [{"at": verdict.at, "verdict": verdict} for verdict in verdicts]
+    found += [{"at": remark.at, "remark": remark} for remark in remarks]
+    return sorted(found, key=lambda entry: entry["at"], reverse=True)
 
 
 def _flat(snapshot: dict[str, Any]) -> dict[str, str]:

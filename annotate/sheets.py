@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from annotate import drafting
+from annotate import drafting, marking
 from annotate.linting import Finding, PlainItem, PlainTurn, Plan, Severity, StudyPlan, lint_item
 from annotate.services.items import Question, Texts
 
@@ -15,8 +15,8 @@ class Line:
 
     number: int
     false_premise: bool
-    content: list[drafting.Segment]
-    modified: list[drafting.Segment]
+    content: list[marking.Piece]
+    modified: list[marking.Piece]
     text: Question
     computed: str = ""
     findings: list[Finding] = field(default_factory=list)
@@ -37,8 +37,8 @@ class Sheet:
     """All lines of an item, the marked descriptions, and the findings about the item as a whole."""
 
     texts: Texts
-    description: list[drafting.Segment]
-    modified_description: list[drafting.Segment]
+    description: list[marking.Piece]
+    modified_description: list[marking.Piece]
     lines: list[Line]
     findings: list[Finding]
     general: list[Finding]
@@ -63,8 +63,10 @@ def sheet(texts: Texts, *, premise_class: str, plan: Plan, more: Iterable[Findin
     description, modified = drafting.split_marks(texts.target_description, texts.modified_target_description)
     return Sheet(
         texts=texts,
-        description=description,
-        modified_description=modified,
+        description=marking.pieces(description, description="", findings=_about(findings, "target_description")),
+        modified_description=marking.pieces(
+            modified, description="", findings=_about(findings, "modified_target_description")
+        ),
         lines=[
             _line(number, question, texts, number in plan.false_turns, findings)
             for number, question in sorted(texts.questions.items())
@@ -143,13 +145,23 @@ def _follow(text: str, before: str, after: str) -> str:
         return text
 
 
+def _about(findings: Iterable[Finding], text: str, turn: int | None = None) -> list[Finding]:
+    return [finding for finding in findings if (finding.field, finding.turn) == (text, turn)]
+
+
 def _line(number: int, question: Question, texts: Texts, false: bool, findings: list[Finding]) -> Line:
     content, modified = drafting.split_marks(question.content, question.modified if false else question.content)
     return Line(
         number=number,
         false_premise=false,
-        content=content,
-        modified=modified if false else [],
+        content=marking.pieces(
+            content, description=texts.target_description, findings=_about(findings, "content", number)
+        ),
+        modified=marking.pieces(
+            modified if false else [],
+            description=texts.modified_target_description,
+            findings=_about(findings, "modified", number),
+        ),
         text=question,
         computed=computed(question.content, texts) if false else "",
         findings=[finding for finding in findings if finding.turn == number],

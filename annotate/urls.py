@@ -5,9 +5,11 @@ from django.urls import URLPattern, URLResolver, path, register_converter
 from django.urls.converters import StringConverter
 
 from annotate.views import (
+    comments,
     dataset_history,
     datasets,
     drafts,
+    histories,
     images,
     items,
     labels,
@@ -79,7 +81,14 @@ _items: list[URLPattern | URLResolver] = [
     path("review/<str:key>/compute/", items.item_compute, name="item_compute"),
     path("review/<str:key>/check/", items.item_check, name="item_check"),
     path("review/<str:key>/move/", placing.item_move, name="item_move"),
-    path("review/<str:key>/history/", items.item_history, name="item_history"),
+    path("review/<str:key>/undo/", reviews.item_undo, name="item_undo"),
+    path("review/<str:key>/unsaved/", items.item_autosave, name="item_autosave"),
+    path("review/<str:key>/unsaved/discard/", items.item_discard, name="item_discard"),
+    path("review/<str:key>/history/", histories.item_history, name="item_history"),
+    path("review/<str:key>/history/<int:version>/restore/", histories.item_restore, name="item_restore"),
+    path("review/<str:key>/comments/", comments.comment_add, name="comment_add"),
+    path("review/<str:key>/comments/<int:pk>/resolve/", comments.comment_resolve, name="comment_resolve"),
+    path("review/<str:key>/comments/<int:pk>/open/", comments.comment_open, name="comment_open"),
     path("review/<str:key>/drafts/", drafts.draft_request, name="draft_request"),
     path("review/<str:key>/drafts/panel/", drafts.draft_panel, name="draft_panel"),
     path("review/<str:key>/drafts/<int:pk>/apply/", drafts.draft_apply, name="draft_apply"),

@@ -1,12 +1,18 @@
 """The form of an item's texts."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
 from annotate.linting import Plan
 from annotate.models.reviews import Verdict
+from annotate.services import reviews
+from annotate.services.edit_drafts import Message
 from annotate.services.items import Question, Texts
+from fpco_site.errors import Invalid
+from fpco_site.forms import whole_number
 
 _ROWS = {"rows": 2, "spellcheck": "true", "autocomplete": "off"}
 
@@ -65,15 +71,45 @@ class TextsForm(forms.Form):
 
 
 class DecisionForm(forms.Form):
-    """A verdict on the version that was shown."""
+    """A verdict on the version that was shown; sending back names what fails."""
 
     version = forms.IntegerField(widget=forms.HiddenInput)
     verdict = forms.ChoiceField(choices=Verdict.choices)
-    grounding = forms.BooleanField(required=False)
-    consistency = forms.BooleanField(required=False)
-    naturalness = forms.BooleanField(required=False)
-    single_error = forms.BooleanField(required=False)
     comment = forms.CharField(required=False, max_length=5000)
+
+    def decision(self, posted: QueryDict) -> dict[str, Any]:
+        """What `reviews.decide` takes: approving states that all four checks hold."""
+        if not self.is_valid():
+            raise Invalid("Choose a verdict: approve, send back or reject.")
+        names, verdict = posted.getlist("failing"), self.cleaned_data["verdict"]
+        if verdict == Verdict.SENT_BACK and not names:
+            raise Invalid("Name the check that fails, by its key or with a click.")
+        checks = reviews.ALL_HOLD if verdict == Verdict.APPROVED else reviews.failing(names)
+        return {**self.cleaned_data, "checks": checks}
+
+
+class CommentForm(forms.Form):
+    """A remark; `line` is `turn:field`, empty for the whole item."""
+
+    version = forms.IntegerField()
+    text = forms.CharField(max_length=5000)
+    line = forms.CharField(required=False, max_length=60)
+
+    def about(self) -> dict[str, Any]:
+        """The turn and the field of a valid form."""
+        turn, _, field = self.cleaned_data["line"].partition(":")
+        return {"turn": whole_number(turn), "field": field}
+
+
+class MessageForm(forms.Form):
+    """Which window of the browser sends, whose text it is, and the how-manieth message this is."""
+
+    client = forms.UUIDField()
+    sequence = forms.IntegerField(min_value=1, max_value=2_000_000_000)
+
+    def message(self) -> Message | None:
+        """None where the page had no script that counts."""
+        return Message(**self.cleaned_data) if self.is_valid() else None
 
 
 class ReasonForm(forms.Form):

@@ -84,3 +84,9 @@ class Review(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item_id} v{self.item_version}: {self.verdict}"
+
+    @property
+    def failing(self) -> list[str]:
+        """The checks that the reviewer named as failing, in words."""
+        names = ("grounding", "consistency", "naturalness", "single_error")
+        return [name.replace("_", " ") for name in names if getattr(self, name) is False]

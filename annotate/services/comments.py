@@ -1,13 +1,15 @@
 """What authors say to each other about an item or one line of it."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from annotate.models import Comment, Item, User
-from annotate.services import items
+from annotate.models import Comment, Item, ReviewRules, User
+from annotate.models.items import ItemState
+from annotate.services import items, reviews, rules
 from fpco_site.errors import Conflict, Invalid
 
 
@@ -47,6 +49,28 @@ def open_again(*, comment: Comment, by: User) -> Comment:
     comment.resolved_by = comment.resolved_at = None
     comment.save(update_fields=["resolved_by", "resolved_at"])
     return comment
+
+
+def visible(item: Item, person: User, rule: ReviewRules) -> list[Comment]:
+    """The comments on an item that this person may see, in the order in which they were made.
+
+    Of an item that waits for two independent verdicts, those of others on the version under review are not shown.
+    """
+    rows = list(item.comments.select_related("by", "resolved_by").order_by("id"))
+    if not reviews.is_pair(item, rule):
+        return rows
+    return [row for row in rows if row.by_id == person.pk or row.version < item.version]
+
+
+def open_counts(rows: Iterable[Item], person: User, rule: ReviewRules) -> dict[int, int]:
+    """How many open comments that this person may see each of these items has; items without one are left out."""
+    shown = {item.pk: item for item in rows}
+    pairs = {item.pk for item in shown.values() if rules.is_chosen(item, rule) and item.state == ItemState.IN_REVIEW}
+    counts: Counter[int] = Counter()
+    for row in Comment.objects.filter(item__in=shown, resolved_at=None).only("item_id", "by_id", "version"):
+        hidden = row.item_id in pairs and row.by_id != person.pk and row.version >= shown[row.item_id].version
+        counts[row.item_id] += not hidden
+    return {pk: n for pk, n in counts.items() if n}
 
 
 def of_line(comments: Iterable[Comment], turn: int | None, field: str) -> list[Comment]:

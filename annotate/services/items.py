@@ -37,8 +37,8 @@ class Texts:
 class EditConflict(Conflict):
     """Somebody else changed the item meanwhile: both texts are kept for the person to choose from."""
 
-    def __init__(self, *, item: Item, mine: Texts, theirs: Texts, by: str) -> None:
-        super().__init__(f"{by} changed this item meanwhile; both texts are shown, and nothing was saved.")
+    def __init__(self, *, item: Item, mine: Texts, theirs: Texts, by: str, words: str = "") -> None:
+        super().__init__(words or f"{by} changed this item meanwhile; both texts are shown, and nothing was saved.")
         self.item = item
         self.mine = mine
         self.theirs = theirs

@@ -1,7 +1,7 @@
 """A person's verdict on one version of an item."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, fields, replace
 
 from django.db import transaction
@@ -118,6 +118,21 @@ def visible(item: Item, person: User) -> list[Review]:
         or row.reviewer_id == person.pk
         or (settled[row.item_version] == 2 and row.withdrawn_at is None)
     ]
+
+
+def given_by(person: User, rows: Iterable[Item]) -> dict[int, Review]:
+    """This person's verdicts on the items as they are now, by item."""
+    versions = {item.pk: item.version for item in rows}
+    found = Review.objects.filter(reviewer=person, item__in=versions, withdrawn_at=None)
+    return {review.item_id: review for review in found if review.item_version == versions[review.item_id]}
+
+
+def pair_words(review: Review) -> str:
+    """What is said to the person who gave one of two independent verdicts."""
+    state = Item.objects.values_list("state", flat=True).get(pk=review.item_id)
+    if state == ItemState.IN_REVIEW:
+        return "Two people review this item: your verdict is kept, and counts when the second is in."
+    return f"Both verdicts on this item are in: it is {ItemState(state).label} now."
 
 
 def sheet_of(item: Item, plan: Protocol | None = None) -> sheets.Sheet:

@@ -1,38 +1,68 @@
-"""Editing one item: texts, computed rewrites, place, history."""
+"""Editing one item: its texts, what is typed and not saved yet, computed rewrites."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
-from annotate import drafting, history, selectors, sheets
-from annotate.axes import Category, Complexity, PremiseClass
-from annotate.forms.items import TextsForm
-from annotate.models import Item
+from annotate import drafting, selectors, sheets
+from annotate.forms.items import MessageForm, TextsForm
+from annotate.models import EditDraft, Item
 from annotate.permissions import author_required, person_of
-from annotate.services import drafts, items, protocols, variants
+from annotate.services import drafts, edit_drafts, items, protocols, undo, variants
 from annotate.services.items import EditConflict, Texts
-from fpco_site.errors import FpcoError, Invalid
+from fpco_site.errors import Conflict, FpcoError, Invalid
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @author_required
 def item_edit(request: HttpRequest, key: str) -> HttpResponse:
     """The form; a POST saves it."""
-    item = get_object_or_404(Item, key=key)
+    item, person = get_object_or_404(Item, key=key), person_of(request)
     if request.method != "POST":
-        return _page(request, item, items.texts_of(item), version=item.version)
+        return _opened(request, item)
     form = _posted(request, item)
-    texts = form.texts()
+    texts, version = form.texts(), form.cleaned_data["version"]
+    message = MessageForm(request.POST).message()
     try:
-        saved = items.edit(item=item, version=form.cleaned_data["version"], texts=texts, by=person_of(request))
+        saved = edit_drafts.save(item=item, version=version, texts=texts, by=person, message=message)
     except EditConflict as conflict:
         return _conflict(request, conflict)
     except FpcoError as error:
-        return _page(request, item, texts, version=form.cleaned_data["version"], error=error)
+        return _page(request, item, texts, version=version, error=error)
     messages.success(request, "Saved." if saved.version != item.version else "Nothing was changed.")
-    return redirect(_with_queue(request, "item_review" if "done" in request.POST else "item_edit", key))
+    return redirect(address(request, "item_review" if "done" in request.POST else "item_edit", key))
+
+
+@require_POST
+@author_required
+def item_autosave(request: HttpRequest, key: str) -> HttpResponse:
+    """Keep what is typed as this person's draft; says when, and whether the item moved on meanwhile."""
+    item, person = get_object_or_404(Item, key=key), person_of(request)
+    if (whose := request.POST.get("person", "")) != person.get_username():
+        raise Conflict(f"You are signed in as {person}; this text is {whose}'s.")
+    form = _posted(request, item)
+    draft = edit_drafts.keep(
+        item=item,
+        version=form.cleaned_data["version"],
+        texts=form.texts(),
+        by=person,
+        message=MessageForm(request.POST).message(),
+    )
+    item.refresh_from_db()
+    moved = item.version != form.cleaned_data["version"] and draft.texts is not None
+    return JsonResponse({"at": f"{draft.at:%H:%M}", "kept": draft.texts is not None, "moved_on": moved})
+
+
+@require_POST
+@author_required
+def item_discard(request: HttpRequest, key: str) -> HttpResponse:
+    """Forget what this person typed and did not save."""
+    item = get_object_or_404(Item, key=key)
+    edit_drafts.discard(item=item, by=person_of(request), message=MessageForm(request.POST).message())
+    messages.info(request, "Your unsaved text is gone; this is what is saved.")
+    return redirect(address(request, "item_edit", key))
 
 
 @require_POST
@@ -58,27 +88,36 @@ def item_check(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "annotate/item_edit.html#checked", {"item": item, "sheet": sheet, "live": True})
 
 
-@require_safe
-@author_required
-def item_history(request: HttpRequest, key: str) -> HttpResponse:
-    item = get_object_or_404(Item.objects.select_related("image"), key=key)
-    context = {
-        "item": item,
-        "entries": history.entries(item.revisions.select_related("by").order_by("version")),
-        "reviews": item.reviews.select_related("reviewer").order_by("-id"),
-    }
-    return render(request, "annotate/item_history.html", context)
+def queue_of(request: HttpRequest, item: Item | None = None) -> selectors.Queue:
+    """The filters and the order of the review queue that the address carries; a variant is among variants."""
+    names = ("state", "complexity", "category", "premise_class", "q", "author", "sort")
+    variants_only = item.parent_id is not None if item else "variants" in request.GET
+    return selectors.Queue(**{name: request.GET.get(name, "").strip() for name in names}, variants=variants_only)
 
 
-def queue_of(request: HttpRequest) -> selectors.Queue:
-    """The filters of the review queue that the address carries."""
-    names = ("state", "complexity", "category", "premise_class", "q")
-    return selectors.Queue(**{name: request.GET.get(name, "").strip() for name in names})
-
-
-def _with_queue(request: HttpRequest, name: str, key: str) -> str:
+def address(request: HttpRequest, name: str, key: str) -> str:
+    """The page of that name of an item, with the queue that the address carries."""
     query = request.GET.urlencode()
     return reverse(name, args=[key]) + (f"?{query}" if query else "")
+
+
+def json_wanted(request: HttpRequest) -> bool:
+    """Whether a script asks, which shows the answer itself."""
+    return request.headers.get("Accept", "").startswith("application/json")
+
+
+def _opened(request: HttpRequest, item: Item) -> HttpResponse:
+    """The form as this person left it: with what they typed and did not save; both texts where the item moved on."""
+    now, draft = items.texts_of(item), edit_drafts.of(item, person_of(request))
+    typed = edit_drafts.texts_of(draft, now) if draft else now
+    if draft is None or typed == now:
+        return _page(request, item, now, version=item.version)
+    if draft.version == item.version:
+        return _page(request, item, typed, version=item.version, draft=draft)
+    words = (
+        f"You typed this over version {draft.version} and did not save it; the item is at version {item.version} now."
+    )
+    return _conflict(request, EditConflict(item=item, mine=typed, theirs=now, by="", words=words), status=200)
 
 
 def _posted(request: HttpRequest, item: Item) -> TextsForm:
@@ -96,7 +135,13 @@ def _recomputed(form: TextsForm, item: Item) -> Texts:
 
 
 def _page(
-    request: HttpRequest, item: Item, texts: Texts, *, version: int, error: FpcoError | None = None
+    request: HttpRequest,
+    item: Item,
+    texts: Texts,
+    *,
+    version: int,
+    error: FpcoError | None = None,
+    draft: EditDraft | None = None,
 ) -> HttpResponse:
     plan = protocols.of(item)
     more = variants.findings_of(item, texts)
@@ -108,7 +153,7 @@ def _page(
         own_premise_only=item.parent_id is not None,
         initial=TextsForm.initial_of(texts, version=version, machine=machine),
     )
-    before, after = queue_of(request).neighbours(item)
+    before, after = queue_of(request, item).neighbours(item)
     context = {
         "item": item,
         "form": form,
@@ -116,9 +161,10 @@ def _page(
         "rows": _rows(form, sheet),
         "error": error,
         "unsaved": texts != items.texts_of(item),
+        "draft": draft,
+        "step": undo.last_step(person_of(request)),
         "before": before,
         "after": after,
-        "axes": _axes(),
         **drafts.panel(item),
     }
     return render(request, "annotate/item_edit.html", context, status=error.status if error else 200)
@@ -137,12 +183,7 @@ def _rows(form: TextsForm, sheet: sheets.Sheet) -> list[dict[str, object]]:
     ]
 
 
-def _axes() -> list[dict[str, object]]:
-    named = (("complexity", Complexity), ("category", Category), ("premise_class", PremiseClass))
-    return [{"name": name, "label": name.replace("_", " ").capitalize(), "choices": c.choices} for name, c in named]
-
-
-def _conflict(request: HttpRequest, conflict: EditConflict) -> HttpResponse:
+def _conflict(request: HttpRequest, conflict: EditConflict, *, status: int = 409) -> HttpResponse:
     """Both texts side by side: nothing was saved, nothing is lost."""
     mine, theirs = _fields(conflict.mine), _fields(conflict.theirs)
     rows = []
@@ -156,7 +197,7 @@ def _conflict(request: HttpRequest, conflict: EditConflict) -> HttpResponse:
         "rows": rows,
         "mine": TextsForm.initial_of(conflict.mine, version=conflict.item.version, machine={}),
     }
-    return render(request, "annotate/item_conflict.html", context, status=conflict.status)
+    return render(request, "annotate/item_conflict.html", context, status=status)
 
 
 def _fields(texts: Texts) -> dict[str, str]:

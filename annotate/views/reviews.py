@@ -4,51 +4,49 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate import drafting, selectors, sheets
+from annotate import drafting, review_page, selectors, sheets
 from annotate.axes import Category, Complexity, PremiseClass
 from annotate.forms.items import DecisionForm, ReasonForm
 from annotate.linting import Severity
-from annotate.models import Item, Protocol
+from annotate.models import Item, Protocol, Review
 from annotate.models.items import ItemState
 from annotate.models.reviews import Verdict
 from annotate.permissions import author_required, person_of
-from annotate.services import drafts, items, protocols, reviews
-from annotate.services.reviews import Checks
-from annotate.views.items import queue_of
+from annotate.services import items, protocols, reviews, rules, undo
+from annotate.services.comments import open_counts
+from annotate.views.items import address, json_wanted, queue_of
 from fpco_site.errors import FpcoError, Invalid
 
 PER_PAGE = 30
 OPEN = (ItemState.DRAFT, ItemState.IN_REVIEW)
-CHECKS = (
-    ("grounding", "Grounded", "The description is true of what the picture shows."),
-    ("consistency", "One target", "Every question is about the same target and nothing else."),
-    ("naturalness", "Natural", "People talk like this; no names, nothing offensive, no guesses about persons."),
-    ("single_error", "One error", "The premise is wrong in exactly one way, of the given class."),
-)
 
 
 @require_safe
 @author_required
 def review_queue(request: HttpRequest) -> HttpResponse:
-    queue = queue_of(request)
+    person, queue, rule = person_of(request), queue_of(request), rules.current()
     page = Paginator(queue.items().prefetch_related("turns"), PER_PAGE).get_page(request.GET.get("page"))
-    counts, plan = selectors.state_counts(), protocols.study()
+    counts, plan = selectors.state_counts(), protocols.lexical() if queue.variants else protocols.study()
+    remarks = open_counts(page.object_list, person, rule)
+    given = reviews.given_by(person, page.object_list)
     context = {
         "queue": queue,
         "page_obj": page,
         "rows": [_row(item, plan) for item in page],
+        "remarks": remarks,
+        "given": given,
+        "own": {item.pk for item in page if rule.approver_not_last_editor and item.edited_by_id == person.pk},
+        "twice": {item.pk for item in page if item.state in OPEN and rules.is_chosen(item, rule)},
+        "first": queue.waiting_for(person).first(),
+        "step": undo.last_step(person),
         "states": [(state.value, state.label, counts[state.value]) for state in ItemState],
         "total": sum(counts.values()),
-        "axes": (
-            ("complexity", "Complexity", Complexity.choices, queue.complexity),
-            ("category", "Category", Category.choices, queue.category),
-            ("premise_class", "Premise class", PremiseClass.choices, queue.premise_class),
-        ),
+        **_filters(queue),
     }
     return render(request, "annotate/review_queue.html", context)
 
@@ -56,33 +54,37 @@ def review_queue(request: HttpRequest) -> HttpResponse:
 @require_safe
 @author_required
 def item_review(request: HttpRequest, key: str) -> HttpResponse:
-    item = get_object_or_404(Item.objects.select_related("image"), key=key)
-    return _page(request, item)
+    return _page(request, _item(key))
 
 
 @require_POST
 @author_required
 def item_decide(request: HttpRequest, key: str) -> HttpResponse:
     """Record the verdict and go to the next item that waits for one."""
-    item = get_object_or_404(Item.objects.select_related("image"), key=key)
+    item, person = _item(key), person_of(request)
     form = DecisionForm(request.POST)
-    if not form.is_valid():
-        raise Invalid("Choose a verdict: approve, send back or reject.")
-    given = form.cleaned_data
+    following = queue_of(request, item).next_for(person, item)
     try:
         review = reviews.decide(
-            item=item,
-            version=given["version"],
-            verdict=given["verdict"],
-            by=person_of(request),
-            checks=Checks(**{name: given[name] for name, _, _ in CHECKS}),
-            comment=given["comment"],
-            accepted=request.POST.getlist("accepted"),
+            item=item, by=person, accepted=request.POST.getlist("accepted"), **form.decision(request.POST)
         )
     except FpcoError as error:
-        return _page(request, item, error=error, given=request.POST.getlist("accepted"), form=form)
-    messages.success(request, f"{item.target_description or item.key}: {review.get_verdict_display()}.")
-    return _to_next(request, item)
+        if json_wanted(request):
+            return JsonResponse({"message": error.message}, status=error.status)
+        return _page(request, item, error=error, form=form)
+    if note := _note(review):
+        messages.info(request, note)
+    onward = address(request, "item_review", following.key) if following else _queue_address(request)
+    return JsonResponse({"next": onward}) if json_wanted(request) else redirect(onward)
+
+
+@require_POST
+@author_required
+def item_undo(request: HttpRequest, key: str) -> HttpResponse:
+    """Take one's last decision or edit back, and show the item that it was about."""
+    undo.undo(item=_item(key), version=_reason(request)["version"], by=person_of(request))
+    messages.success(request, "Taken back.")
+    return redirect(address(request, "item_review", key))
 
 
 @require_POST
@@ -104,6 +106,24 @@ def item_reopen(request: HttpRequest, key: str) -> HttpResponse:
     return redirect("item_edit", key)
 
 
+def _item(key: str) -> Item:
+    return get_object_or_404(Item.objects.select_related("image", "edited_by"), key=key)
+
+
+def _filters(queue: selectors.Queue) -> dict[str, Any]:
+    """The choices of the queue's filters, and what is chosen."""
+    people = [(name, name) for name in selectors.editors()]
+    return {
+        "axes": (
+            ("complexity", "Complexity", Complexity.choices, queue.complexity),
+            ("category", "Category", Category.choices, queue.category),
+            ("premise_class", "Premise class", PremiseClass.choices, queue.premise_class),
+            ("author", "Author", people, queue.author),
+        ),
+        "sorts": [(name, words) for name, (words, _) in selectors.SORTS.items()],
+    }
+
+
 def _row(item: Item, plan: Protocol) -> dict[str, Any]:
     """One line of the queue; the rules are asked only where something is still to be decided."""
     texts = items.texts_of(item)
@@ -118,6 +138,22 @@ def _row(item: Item, plan: Protocol) -> dict[str, Any]:
     }
 
 
+def _note(review: Review) -> str:
+    """What is said beside the verdict, where there is more to say."""
+    if review.independent:
+        return reviews.pair_words(review)
+    rows = Review.objects.filter(item=review.item_id, item_version=review.item_version, withdrawn_at=None)
+    earlier = rows.filter(pk__lt=review.pk, verdict=Verdict.APPROVED).select_related("reviewer").first()
+    if earlier and review.verdict == Verdict.APPROVED:
+        return f"{earlier.reviewer} approved this version just before you; your approval is recorded beside it."
+    return ""
+
+
+def _queue_address(request: HttpRequest) -> str:
+    query = request.GET.urlencode()
+    return reverse("review_queue") + (f"?{query}" if query else "")
+
+
 def _reason(request: HttpRequest) -> dict[str, Any]:
     form = ReasonForm(request.POST)
     if not form.is_valid() or form.cleaned_data["version"] is None:
@@ -127,46 +163,19 @@ def _reason(request: HttpRequest) -> dict[str, Any]:
 
 
 def _page(
-    request: HttpRequest,
-    item: Item,
-    *,
-    error: FpcoError | None = None,
-    given: list[str] | None = None,
-    form: DecisionForm | None = None,
+    request: HttpRequest, item: Item, *, error: FpcoError | None = None, form: DecisionForm | None = None
 ) -> HttpResponse:
-    queue = queue_of(request)
+    person, queue = person_of(request), queue_of(request, item)
     before, after = queue.neighbours(item)
     context = {
-        "item": item,
-        "sheet": reviews.sheet_of(item),
-        "checks": [
-            {"name": name, "label": label, "help": words, "key": str(n), "on": bool(form and form.cleaned_data[name])}
-            for n, (name, label, words) in enumerate(CHECKS, 1)
-        ],
-        "accepted": given or [],
-        "comment": form.cleaned_data["comment"] if form else "",
+        **review_page.context(item, person),
+        "accepted": request.POST.getlist("accepted"),
+        "failing": request.POST.getlist("failing"),
+        "comment": request.POST.get("comment", ""),
         "error": error,
-        "reviews": item.reviews.select_related("reviewer").order_by("-id"),
-        "verdicts": Verdict,
+        "waiting": queue.waiting_for(person).exclude(pk=item.pk).count(),
+        "following": queue.next_for(person, item),
         "before": before,
         "after": after,
-        **drafts.panel(item),
     }
     return render(request, "annotate/item_review.html", context, status=error.status if error else 200)
-
-
-def _to_next(request: HttpRequest, item: Item) -> HttpResponse:
-    """The next item in review within the filters of the queue; the queue where none is left."""
-    queue = queue_of(request)
-    waiting = selectors.Queue(
-        state=ItemState.IN_REVIEW,
-        complexity=queue.complexity,
-        category=queue.category,
-        premise_class=queue.premise_class,
-        q=queue.q,
-    )
-    following = waiting.next_for(person_of(request), item)
-    query = f"?{request.GET.urlencode()}" if request.GET else ""
-    if following is None:
-        return redirect(reverse("review_queue") + query)
-    return redirect(reverse("item_review", args=[following.key]) + query)

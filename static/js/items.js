@@ -4,15 +4,10 @@
   const sheet = document.querySelector("[data-sheet]");
   if (!sheet) return;
   const field = (name) => sheet.elements[name];
-  let saving = false;
 
-  const dirty = () => sheet.classList.add("is-dirty");
-  sheet.addEventListener("input", dirty);
-  sheet.addEventListener("submit", () => { saving = true; });
-  window.addEventListener("pageshow", () => { saving = false; });
-  window.addEventListener("beforeunload", (event) => {
-    if (sheet.classList.contains("is-dirty") && !saving) event.preventDefault();
-  });
+  sheet.addEventListener("input", () => sheet.classList.add("is-dirty"));
+  // Only what the server does not have, not even as a draft, is worth a question.
+  window.addEventListener("beforeunload", (event) => sheet.classList.contains("is-unkept") && event.preventDefault());
 
   // The server's answer to a change says what each rewrite is now; one that a person worded is left alone.
   const follow = (note) => {
@@ -21,9 +16,10 @@
     if (!area || area === document.activeElement) return;
     const machine = field(`machine_${turn}`);
     if (area.value.trim() === "" || area.value === machine.value) {
-      if (area.value !== note.dataset.modified) dirty();
+      const differs = area.value !== note.dataset.modified;
       area.value = note.dataset.modified;
       machine.value = note.dataset.machine;
+      if (differs) area.dispatchEvent(new Event("input", { bubbles: true }));
     }
   };
   // After the whole reply is in the page: a note that is still the former one would bring back former words.

@@ -1,6 +1,7 @@
 """The pages where authors work: what they do, and what others get of them."""
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,13 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image as Pillow
 
-from annotate.models import Dataset, Image, Item, LabelSet, User
+from annotate.models import Dataset, Image, Item, LabelSet, Turn, User
 from annotate.services import datasets, drafters, drafts, items, reviews
 from tests import factories
 
 pytestmark = pytest.mark.django_db
 As = Callable[[User], Client]
 
-CHECKS = {"grounding": "on", "consistency": "on", "naturalness": "on", "single_error": "on"}
 
 
 @pytest.fixture
@@ -318,25 +318,29 @@ def test_approving_leads_to_the_next_item_in_review(as_: As, ben: User) -> None:
     first, second = factories.item(), factories.item()
     accepted = [name for name, _ in reviews.sheet_of(first).tickets]
     address = reverse("item_decide", args=[first.key])
-    reply = as_(ben).post(address, {"version": 1, "verdict": "approved", "accepted": accepted, **CHECKS})
+    reply = as_(ben).post(address, {"version": 1, "verdict": "approved", "accepted": accepted})
     assert reply.url == reverse("item_review", args=[second.key])
     first.refresh_from_db()
     assert first.state == "approved"
 
 
 def test_a_refused_verdict_says_why_and_keeps_what_was_ticked(as_: As, ben: User, item: Item) -> None:
-    given = {"version": 1, "verdict": "approved", "grounding": "on", "comment": "nearly"}
+    given = {"version": 1, "verdict": "sent_back", "comment": "nearly"}
     reply = as_(ben).post(reverse("item_decide", args=[item.key]), given)
     page = reply.content.decode()
     assert reply.status_code == 400
-    assert "tick each one" in page
+    assert "Name the check that fails" in page
     assert "nearly</textarea>" in page
-    assert 'id="check-grounding" data-key="1" data-key-label="Grounded" checked' in page
+    Turn.objects.filter(number=2).update(content="What is it doing?")
+    given = {"version": 1, "verdict": "approved", "failing": ["grounding"]}
+    page = as_(ben).post(reverse("item_decide", args=[item.key]), given).content.decode()
+    assert "An error keeps this item from approval (turn 2)" in page
+    assert re.search('name="failing" value="grounding"[^>]* checked', page)
 
 
 def test_sending_back_and_reopening_go_through_the_page(as_: As, ben: User, item: Item) -> None:
     decide = reverse("item_decide", args=[item.key])
-    reply = as_(ben).post(decide, {"version": 1, "verdict": "sent_back", "comment": "two cats"})
+    reply = as_(ben).post(decide, {"version": 1, "verdict": "sent_back", "comment": "two cats", "failing": "grounding"})
     assert reply.url == reverse("review_queue")
     assert "two cats" in as_(ben).get(reverse("item_review", args=[item.key])).content.decode()
     as_(ben).post(reverse("item_submit", args=[item.key]), {"version": 1})
