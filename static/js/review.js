@@ -7,12 +7,6 @@
   const picture = document.querySelector("img[data-shown]");
   const typing = (target) => target.closest?.("input:not([type=checkbox]), textarea, select");
 
-  // Shown: decoded and painted, in a window that is looked at.
-  let shownAt = null;
-  const painted = () => requestAnimationFrame(() => requestAnimationFrame(() => { shownAt = performance.now(); }));
-  if (picture) picture.decode().then(painted, painted);
-  else painted();
-
   // Presses of one burst belong to the item that the first one met, however many pages they fall on.
   const PRESS = "review-press";
   const last = () => {
@@ -31,6 +25,22 @@
     }
     return Date.now() - before < QUIET;
   };
+  // Shown: decoded and painted, in a window that is looked at.
+  let shownAt = null;
+  let waking = null;
+  const ready = () => {
+    if (!form) return;
+    delete form.dataset.ready;
+    clearTimeout(waking);
+    waking = setTimeout(() => { form.dataset.ready = ""; }, Math.max(SEEN, last() + QUIET - Date.now()));
+  };
+  const painted = () => requestAnimationFrame(() => requestAnimationFrame(() => {
+    shownAt = performance.now();
+    ready();
+  }));
+  if (picture) picture.decode().then(painted, painted);
+  else painted();
+
   let decided = false;
   const mayDecide = (burst) => !decided && !burst && shownAt !== null && performance.now() - shownAt >= SEEN;
   const deciding = (key) => [...document.querySelectorAll("[data-decides]")].find((button) => button.dataset.key.split(" ").includes(key));
@@ -40,6 +50,7 @@
     if (!deciding(key)) return;
     const burst = press();
     if (mayDecide(burst)) return;
+    if (shownAt !== null) ready();
     event.preventDefault();
     event.stopImmediatePropagation();
   }, true);

@@ -9,7 +9,6 @@ from playwright.sync_api import Page, expect
 
 from annotate.models import Image, Item, User
 from tests import factories
-from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SignIn = Callable[[Page, User], None]
@@ -45,19 +44,6 @@ def test_rewrites_follow_the_premise_as_it_is_typed_and_hand_made_ones_stay(
     expect(page.locator("#messages")).to_contain_text("Saved.")
     assert Item.objects.get().modified_target_description == "the striped fox on the chair"
     assert item.turns.get(number=5).modified == "How is the striped fox on the chair lit?"
-
-
-def test_an_item_is_approved_by_keys_and_the_next_one_comes(page: Page, sign_in: SignIn, ben: User) -> None:
-    first, second = factories.item(), factories.item()
-    sign_in(page, ben)
-    page.goto(f"/review/{first.key}/")
-    assert problems(page) == []
-    for tick in page.locator(".decide input[type=checkbox]").all():
-        page.keyboard.press(tick.get_attribute("data-key") or "")
-        expect(tick).to_be_checked()
-    page.keyboard.press("a")
-    page.wait_for_url(f"**/review/{second.key}/")
-    assert Item.objects.get(pk=first.pk).state == "approved"
 
 
 def test_photographs_are_chosen_uploaded_and_placed_by_keys(
@@ -98,25 +84,3 @@ def test_pages_of_authors_have_no_known_barrier(page: Page, sign_in: SignIn, ada
     ):
         page.goto(path)
         assert (path, problems(page)) == (path, [])
-
-
-def test_what_was_typed_while_signed_out_is_there_again_after_the_sign_in(
-    page: Page, sign_in: SignIn, ada: User
-) -> None:
-    item = factories.item(state="draft")
-    sign_in(page, ada)
-    page.goto(f"/review/{item.key}/edit/")
-    page.locator("[name=content_1]").fill("What breed is the dog?")
-    page.context.clear_cookies(name="sessionid")
-    page.keyboard.press("ControlOrMeta+Enter")
-    page.locator("[name=username]").fill("ada")
-    page.locator("[name=password]").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"**/review/{item.key}/edit/")
-    expect(page.locator("[name=content_1]")).to_have_value("What breed is the dog?")
-    expect(page.locator("#toasts")).to_contain_text("nothing was saved")
-    expect(page.get_by_text("not saved yet")).to_be_visible()
-    assert item.turns.get(number=1).content != "What breed is the dog?"
-    page.keyboard.press("ControlOrMeta+Enter")
-    expect(page.locator("#messages")).to_contain_text("Saved.")
-    assert item.turns.get(number=1).content == "What breed is the dog?"
