@@ -8,6 +8,8 @@ from annotate.views import (
     comments,
     dataset_history,
     datasets,
+    drafters,
+    drafting,
     drafts,
     histories,
     images,
@@ -16,6 +18,8 @@ from annotate.views import (
     people,
     pictures,
     placing,
+    prompts,
+    proposals,
     reviews,
     study,
     variant_checks,
@@ -113,6 +117,29 @@ _variants: list[URLPattern | URLResolver] = [
     path("variants/<str:key>/aside/", variants.variant_aside, name="variant_aside"),
 ]
 
+_drafting: list[URLPattern | URLResolver] = [
+    path("drafting/", drafting.drafting_list, name="drafting_list"),
+    path("drafting/estimate/", drafting.drafting_estimate, name="drafting_estimate"),
+    path("drafting/live/", drafting.drafting_live, name="drafting_live"),
+    path("drafting/<int:pk>/", drafting.drafting_job, name="drafting_job"),
+    path("drafting/<int:pk>/live/", drafting.drafting_job_live, name="drafting_job_live"),
+    path("drafting/<int:pk>/stop/", drafting.drafting_stop, name="drafting_stop"),
+    path("drafting/<int:pk>/continue/", drafting.drafting_continue, name="drafting_continue"),
+    path("drafting/drafts/<int:pk>/", drafting.draft_detail, name="draft_detail"),
+    path("drafting/calls/<int:pk>/<str:part>/", drafting.draft_call_raw, name="draft_call_raw"),
+    path("drafting/proposals/", proposals.proposal_queue, name="proposals"),
+    path("drafting/proposals/<str:key>/", proposals.proposal, name="proposal"),
+    path("drafting/proposals/<str:key>/decide/", proposals.proposal_decide, name="proposal_decide"),
+    path("drafting/drafters/", drafters.drafter_list, name="drafter_list"),
+    path("drafting/drafters/new/", drafters.drafter_new, name="drafter_new"),
+    path("drafting/drafters/<int:pk>/", drafters.drafter_edit, name="drafter_edit"),
+    path("drafting/drafters/<int:pk>/active/", drafters.drafter_active, name="drafter_active"),
+    path("prompts/", prompts.prompt_list, name="prompt_list"),
+    path("prompts/<slug:name>/", prompts.prompt_detail, name="prompt_detail"),
+    path("prompts/<slug:name>/new/", prompts.prompt_new, name="prompt_new"),
+    path("prompts/<slug:name>/<int:version>/", prompts.prompt_version, name="prompt_version"),
+]
+
 _datasets: list[URLPattern | URLResolver] = [
     path("datasets/", datasets.dataset_list, name="dataset_list"),
     path("datasets/freeze/", datasets.dataset_freeze, name="dataset_freeze"),
@@ -125,4 +152,13 @@ _datasets: list[URLPattern | URLResolver] = [
     path("datasets/<int:pk>/items/<int:item>/provenance/", dataset_history.item_provenance, name="item_provenance"),
 ]
 
-urlpatterns: list[URLPattern | URLResolver] = [*_people, *_images, *_cells, *_items, *_variants, *_datasets, *_labels]
+urlpatterns: list[URLPattern | URLResolver] = [
+    *_people,
+    *_images,
+    *_cells,
+    *_items,
+    *_drafting,
+    *_variants,
+    *_datasets,
+    *_labels,
+]

@@ -7,18 +7,12 @@ from django.db.models import Count, QuerySet
 
 from benchmark.models import Detector, EvaluatedModel, Run
 from fpco_site import env
-from fpco_site.llm import providers
-from fpco_site.llm.models import EndpointFields
+from fpco_site.llm.endpoints import is_simulated, key_of, prices_of
 
 
 def shipped() -> str:
     """The catalogue that ships: the study's models and detectors (paper, "Running models")."""
     return (env.BASE_DIR / "models.toml").read_text(encoding="utf-8")
-
-
-def is_simulated(provider: str) -> bool:
-    """Whether a provider makes its answers up offline; one that isn't installed here doesn't."""
-    return provider in providers.names() and providers.is_simulated(provider)
 
 
 @dataclass(frozen=True)
@@ -42,15 +36,7 @@ class ModelEntry:
 
     @property
     def prices(self) -> list[str]:
-        return _prices(self.model)
-
-
-def _prices(row: EndpointFields) -> list[str]:
-    """Prices of input, cached input and output as people write them; empty where none is known."""
-    known = (row.price_input, row.price_cached_input, row.price_output)
-    if all(price is None for price in known):
-        return []
-    return ["–" if price is None else f"{price:.6f}".rstrip("0").rstrip(".") for price in known]
+        return prices_of(self.model)
 
 
 def _state(row: EvaluatedModel | Detector, *, waiting: bool, key_present: bool) -> str:
@@ -71,17 +57,8 @@ def model_entries(rows: Iterable[EvaluatedModel]) -> list[ModelEntry]:
 
 
 def _model_entry(model: EvaluatedModel, runs: int) -> ModelEntry:
-    name, present = _key(model)
+    name, present = key_of(model)
     return ModelEntry(model, is_simulated(model.provider), name, present, runs)
-
-
-def _key(row: EndpointFields) -> tuple[str, bool]:
-    """The variable that holds an endpoint's key, and whether it is set; ("", True) where none is needed."""
-    known = row.provider in providers.names()
-    variable = row.api_key_env or (providers.usual_key(row.provider) if known else "")
-    if not variable or is_simulated(row.provider):
-        return "", True
-    return variable, bool(env.text(variable))
 
 
 @dataclass(frozen=True)
@@ -103,13 +80,13 @@ class DetectorEntry:
 
     @property
     def prices(self) -> list[str]:
-        return _prices(self.detector)
+        return prices_of(self.detector)
 
 
 def detector_entries(rows: QuerySet[Detector]) -> list[DetectorEntry]:
     """Entries of these detector versions, in their order."""
     found = []
     for detector in rows.annotate(asked=Count("jobs")):
-        name, present = _key(detector)
+        name, present = key_of(detector)
         found.append(DetectorEntry(detector, name, present, detector.asked))
     return found

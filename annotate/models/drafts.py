@@ -155,6 +155,12 @@ class Draft(Leased, UsageFields):
         return f"{self.kind} for {self.item_id}"
 
     @property
+    def description(self) -> str:
+        """The description that it proposes, true or modified; empty where nothing could be read."""
+        payload = self.payload or {}
+        return str(payload.get("target_description") or payload.get("modified_target_description") or "")
+
+    @property
     def undecided(self) -> bool:
         """Whether it waits for a person to put it in or to discard it."""
         return self.state == DraftState.READY and self.applied_at is None and self.discarded_at is None

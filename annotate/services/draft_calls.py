@@ -34,6 +34,7 @@ class Ask:
     path: str
     mime: str
     sha256: str
+    avoid: tuple[str, ...] = ()
     bad: int = 0
     redraft: wire.Redraft | None = None
     picture: Picture | None = None

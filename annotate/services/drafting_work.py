@@ -13,7 +13,7 @@ from annotate.axes import Category
 from annotate.linting import StudyPlan
 from annotate.models import Draft, DraftCall, Drafter, DraftJob
 from annotate.models.drafts import CallVerdict, DraftJobState, DraftKind, DraftState
-from annotate.services import draft_calls, draft_jobs, items, protocols
+from annotate.services import draft_calls, draft_jobs, items, protocols, variants
 from annotate.services.draft_calls import UNUSABLE, Ask
 from fpco_site.errors import Invalid
 from fpco_site.llm import drafts as wire
@@ -64,6 +64,7 @@ class DraftWork(engine.LeasedWork[Ask]):
                 questions=ask.false,
                 premise_class=ask.premise_class,
                 picture=ask.picture,
+                avoid=ask.avoid,
                 redraft=ask.redraft,
             )
         if ask.picture is None:
@@ -142,6 +143,7 @@ def _ask(draft: Draft, system: str) -> Ask:
         path=str(item.image.file.name),
         mime=item.image.mime,
         sha256=item.image.sha256,
+        avoid=variants.to_avoid(item) if draft.kind == DraftKind.PREMISE else (),
         bad=bad,
         redraft=redraft,
     )

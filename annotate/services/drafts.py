@@ -101,6 +101,7 @@ def panel(item: Item) -> dict[str, Any]:
     return {
         "drafts": [shown(draft, texts.questions) for draft in rows],
         "drafting": any(draft.state in OPEN and draft.job.state == "running" for draft in rows),
+        "undecided": sum(draft.undecided for draft in rows),
         "drafters": Drafter.objects.filter(active=True).order_by("id"),
         "premise_ready": not draft_jobs.missing_for_premise(item),
         "kinds": DraftKind,
@@ -109,14 +110,13 @@ def panel(item: Item) -> dict[str, Any]:
 
 def shown(draft: Draft, questions: Mapping[int, Question]) -> Shown:
     payload = draft.payload or {}
-    description = payload.get("target_description") or payload.get("modified_target_description") or ""
     rows = []
     for number, text in sorted((int(number), text) for number, text in payload.get("questions", {}).items()):
         now = questions.get(number, Question()).content
         against = now if draft.kind == DraftKind.PREMISE else text
         rows.append((number, drafting.split_marks(against, text)[1]))
     raw = (draft.reply or b"").decode("utf-8", "replace") if draft.state == DraftState.FAILED else ""
-    return Shown(draft=draft, description=description, rows=rows, reply=raw)
+    return Shown(draft=draft, description=draft.description, rows=rows, reply=raw)
 
 
 def _ready(drafts: Sequence[Draft]) -> list[Draft]:

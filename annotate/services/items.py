@@ -159,8 +159,11 @@ def texts_in(snapshot: Mapping[str, Any]) -> Texts:
 
 def missing_texts(item: Item, protocol: Protocol | None = None) -> str:
     """The first text that a complete item needs and this one lacks, in words; empty if complete."""
-    plan = protocol or protocols.of(item)
-    texts = texts_of(item)
+    return missing_of(texts_of(item), protocol or protocols.of(item))
+
+
+def missing_of(texts: Texts, plan: Protocol) -> str:
+    """`missing_texts` of texts that are not saved."""
     if not texts.target_description:
         return "the description"
     if not texts.modified_target_description:

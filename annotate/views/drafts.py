@@ -19,7 +19,13 @@ def draft_request(request: HttpRequest, key: str) -> HttpResponse:
     item = get_object_or_404(Item, key=key)
     chosen = whole_number(request.POST.get("drafter", ""))
     drafter = drafters.default() if chosen is None else get_object_or_404(Drafter, pk=chosen)
-    drafts.request(item=item, kind=request.POST.get("kind", ""), drafter=drafter, by=person_of(request))
+    drafts.request(
+        item=item,
+        kind=request.POST.get("kind", ""),
+        drafter=drafter,
+        by=person_of(request),
+        alternatives=whole_number(request.POST.get("alternatives", "")) or 1,
+    )
     if request.htmx:  # type: ignore[attr-defined]
         return _panel(request, item)
     messages.info(request, "The draft is being made.")
@@ -45,4 +51,5 @@ def draft_apply(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 
 
 def _panel(request: HttpRequest, item: Item) -> HttpResponse:
-    return render(request, "annotate/draft_panel.html", {"item": item, **drafts.panel(item)})
+    """The list of drafts alone: what a person chooses or types beside it is left as it is."""
+    return render(request, "annotate/draft_panel.html#list", {"item": item, **drafts.panel(item)})

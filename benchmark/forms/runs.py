@@ -8,8 +8,9 @@ from annotate.models import Dataset
 from benchmark.catalogue import ModelEntry, model_entries
 from benchmark.models import Detector, EvaluatedModel, Run
 from benchmark.progress import WORDS
-from benchmark.services.runs import RETRIABLE
+from benchmark.services.runs import PROMPT, RETRIABLE
 from fpco_site.forms import whole_number
+from fpco_site.llm.forms import choose_prompt, prompt_field
 
 
 class RunForm(forms.Form):
@@ -38,8 +39,11 @@ class RunForm(forms.Form):
         help_text="The run pauses when its known cost reaches this. It needs the model's prices.",
     )
 
+    prompt_version = prompt_field()
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        choose_prompt(self.fields["prompt_version"], PROMPT)
         field = self.fields["models"]
         assert isinstance(field, forms.ModelMultipleChoiceField)
         entries = model_entries(field.queryset or [])

@@ -43,12 +43,12 @@ def create(*, by: User | None, **values: Any) -> Detector:
 
 
 @transaction.atomic
-def ensure(*, by: User | None, slug: str, **values: Any) -> tuple[Detector, bool]:
-    """The newest version of a detector with these settings, and whether it was made now.
+def ensure(*, by: User | None, slug: str, prompt_version: int | None = None, **values: Any) -> tuple[Detector, bool]:
+    """The newest version of a detector with these settings and prompt, and whether it was made now.
 
     Name, key, prices and concurrency of the version that exists are brought up to date.
     """
-    prompt = prompts.load(PROMPT)
+    prompt = prompts.load(PROMPT, prompt_version)
     newest = Detector.objects.filter(slug=slug).order_by("-version").first()
     made = Detector(
         slug=slug,

@@ -11,7 +11,7 @@ from typing import Any
 
 from annotate import licences, records
 from annotate.licences import Kind
-from annotate.models import Dataset, DatasetItem
+from annotate.models import Dataset, DatasetItem, Draft
 from annotate.records import item_record
 from benchmark import charts, frames, leaderboard, tables
 from benchmark.models import Attempt, Detector, DetectorLabel, Dialogue, Response, ResultSet, Run
@@ -197,19 +197,28 @@ def _labels(runs: list[Run], detectors: dict[Detector, bool], progress: Progress
 def _write_prompts(writer: Writer, dataset: Dataset, runs: list[Run], detectors: list[Detector]) -> dict[str, str]:
     """The prompts that were sent, from this installation or from the release the dataset came with."""
     carried = (dataset.manifest or {}).get("prompt_texts") or {}
-    made_with: list[Run | Detector] = [*runs, *detectors]
-    wanted = {
-        f"{row.prompt_name}.v{row.prompt_version}.md": row.prompt_sha256
-        for row in made_with
-        if row.prompt_name and row.prompt_sha256
-    }
-    used = {}
-    for name in sorted(wanted):
-        text = carried.get(name) or _own_prompt(name, wanted[name])
+    used: dict[str, str] = {}
+    for name, version, digest in _prompts_sent(dataset, runs, detectors):
+        known = f"{name}.v{version}.md"
+        text = _own_prompt(known, digest) or carried.get(known)
+        # Two labs count their own versions alike; the second of that number carries its hash.
+        file = known if known not in used else f"{name}.v{version}-{digest[:8]}.md"
         if text is not None:
-            writer.file(f"prompts/{name}", text.encode())
-            used[name] = wanted[name]
+            writer.file(f"prompts/{file}", text.encode())
+            used[file] = digest
     return used
+
+
+def _prompts_sent(dataset: Dataset, runs: list[Run], detectors: list[Detector]) -> list[tuple[str, str, str]]:
+    """Name, version and hash of each prompt behind the dataset's drafts, answers and labels."""
+    drafts = Draft.objects.filter(item__in=dataset.items.values("source_item"), applied_at__lte=dataset.created_at)
+    found = set(drafts.order_by().values_list("prompt_name", "prompt_version", "prompt_sha256").distinct())
+    made_with: list[Run | Detector] = [*runs, *detectors]
+    found |= {(row.prompt_name, row.prompt_version, row.prompt_sha256) for row in made_with}
+    for name, digest in ((dataset.manifest or {}).get("prompts") or {}).items():
+        if (match := prompts.FILE_NAME.fullmatch(name)) and name.startswith("draft_"):
+            found.add((match["name"], match["version"], digest))
+    return sorted(row for row in found if row[0] and row[2])
 
 
 def _own_prompt(name: str, digest: str) -> str | None:

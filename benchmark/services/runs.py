@@ -34,10 +34,12 @@ def create(
     by: User | None,
     concurrency: int | None = None,
     budget: Decimal | None = None,
+    prompt_version: int | None = None,
 ) -> Run:
     """A draft run with a waiting dialogue for each item, and a copy of everything that it will send.
 
-    `concurrency` is dialogues at once over all workers (default: the model's), `budget` US dollars.
+    `concurrency` is dialogues at once over all workers (default: the model's), `budget` US dollars, `prompt_version`
+    that of the inference prompt (default: the newest).
 
     Raises
     ------
@@ -52,7 +54,7 @@ def create(
     _check_budget(model, budget)
     _check_pictures(dataset)
     _check_no_open_run(model, dataset)
-    prompt = prompts.load(PROMPT)
+    prompt = prompts.load(PROMPT, prompt_version)
     concurrency = model.concurrency if concurrency is None else concurrency
     _check_concurrency(concurrency)
     try:

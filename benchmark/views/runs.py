@@ -187,6 +187,7 @@ def _create(form: RunForm, request: HttpRequest) -> list[Run]:
                 dataset=plan["dataset"],
                 concurrency=plan["concurrency"] or model.concurrency,
                 budget=plan["budget"],
+                prompt_version=plan["prompt_version"],
                 by=person_of(request),
             )
             if "start" in request.POST:

@@ -1,7 +1,7 @@
 """What a drafting model is sent, and the strict reading of what it proposes."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,15 +89,21 @@ def premise_request(
     questions: Mapping[int, str],
     premise_class: str,
     picture: Picture | None = None,
+    avoid: Sequence[str] = (),
     redraft: Redraft | None = None,
 ) -> Request:
-    """Ask for one error of `premise_class`, put into `questions` (id -> premise-correct question)."""
-    body = {
+    """Ask for one error of `premise_class`, put into `questions` (id -> premise-correct question).
+
+    `avoid` are modified descriptions that are taken: the other variant's, where two are wanted.
+    """
+    body: dict[str, Any] = {
         "metadata": metadata.as_json(),
         "target_description": target_description,
         "premise_class": premise_class,
         "questions": [{"id": number, "content": content} for number, content in sorted(questions.items())],
     }
+    if avoid:
+        body["taken"] = {"instruction": "Propose another modified description than these.", "descriptions": [*avoid]}
     return Request(
         system=system,
         messages=(_message(body, redraft),),
