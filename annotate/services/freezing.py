@@ -85,7 +85,7 @@ def checks(*, protocol: Protocol | None = None, read_files: bool = False) -> lis
         Check("approved", Level.OK, f"{_n(len(chosen), 'item is', 'items are')} approved.", len(chosen)),
         unfinished(),
         _quotas(plan),
-        _incomplete(plan),
+        _incomplete(chosen, plan),
         _unreviewed(),
         _once_reviewed(),
         _comments(),
@@ -137,16 +137,18 @@ def _quotas(plan: Protocol) -> Check:
     return Check("quotas", Level.WARN, text, len(off))
 
 
-def _incomplete(plan: Protocol) -> Check:
+def _incomplete(chosen: list[Item], plan: Protocol) -> Check:
     """Approved items that lack a text; every one of them would make a dialogue with a hole."""
     turns = Turn.objects.filter(item__in=_approved(), number__lte=plan.turns).order_by()
     written = Count("pk", filter=~Q(content=""))
     rewritten = Count("pk", filter=Q(number__in=plan.false_turns) & ~Q(modified=""))
     rows = turns.values("item").annotate(written=written, rewritten=rewritten)
     whole = {row["item"] for row in rows if row["written"] == plan.turns and row["rewritten"] == len(plan.false_turns)}
-    described = Q(target_description="") | Q(modified_target_description="")
-    bare = set(_approved().filter(described).values_list("pk", flat=True))
-    lacking = [key for pk, key in _approved().order_by("key").values_list("pk", "key") if pk not in whole or pk in bare]
+    lacking = [
+        item.key
+        for item in chosen
+        if item.pk not in whole or not item.target_description or not item.modified_target_description
+    ]
     return _row(
         "complete",
         lacking,

@@ -43,7 +43,7 @@ def dataset_freeze(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "rows": [{"check": row, "href": _meant(row), "on": row.ticket in ticked} for row in rows],
-        "ready": datasets.readiness(),
+        "approved": next(row.count for row in rows if row.code == "approved"),
         "stops": sum(row.level is Level.STOPS for row in rows),
         "warnings": sum(row.level is Level.WARN for row in rows),
     }
