@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -19,7 +19,32 @@ from fpco_site.errors import Conflict, Invalid
 
 NAMED = 8  # items that a row names; the count says how many there are
 _CHUNK = 1 << 20
+_READ = (
+    "pk",
+    "key",
+    "image_id",
+    "target_description",
+    "modified_target_description",
+    "image__author",
+    "image__license",
+    "image__license_url",
+    "image__landing_url",
+)
 _GIVEN = {"verdict": Verdict.APPROVED, "withdrawn_at": None}
+
+
+class _Row(NamedTuple):
+    """What the checks read of an approved item and its picture; plain values, for there are a thousand."""
+
+    pk: int
+    key: str
+    image_id: int
+    target_description: str
+    modified_target_description: str
+    author: str
+    license: str
+    license_url: str
+    landing_url: str
 
 
 class Level(StrEnum):
@@ -75,7 +100,7 @@ def freeze(
 def checks(*, protocol: Protocol | None = None, read_files: bool = False) -> list[Check]:
     """All rows in the order of the page. `read_files` hashes the file of every picture, which takes its time."""
     plan = protocol or protocols.study()
-    chosen = list(_approved().select_related("image").order_by("key"))
+    chosen = [_Row(*row) for row in _approved().order_by("key").values_list(*_READ)]
     if not chosen:
         return [
             Check("approved", Level.STOPS, "No item is approved yet, so there is nothing to freeze."),
@@ -137,7 +162,7 @@ def _quotas(plan: Protocol) -> Check:
     return Check("quotas", Level.WARN, text, len(off))
 
 
-def _incomplete(chosen: list[Item], plan: Protocol) -> Check:
+def _incomplete(chosen: list[_Row], plan: Protocol) -> Check:
     """Approved items that lack a text; every one of them would make a dialogue with a hole."""
     turns = Turn.objects.filter(item__in=_approved(), number__lte=plan.turns).order_by()
     written = Count("pk", filter=~Q(content=""))
@@ -176,12 +201,15 @@ def _unreviewed() -> Check:
 def _once_reviewed() -> Check:
     """Items that two people should review under the present rules and one has."""
     rule = rules.current()
+    good = "Every item that two people review was approved by both."
+    if not rule.second_share:
+        return Check("second_reviews", Level.OK, good)
     same = Q(reviews__item_version=F("version"), **{f"reviews__{name}": value for name, value in _GIVEN.items()})
     rows = _approved().annotate(given=Count("reviews__reviewer", filter=same, distinct=True)).filter(given=1)
     return _row(
         "second_reviews",
-        [item.key for item in rows.order_by("key") if rules.is_chosen(item, rule)],
-        "Every item that two people review was approved by both.",
+        [item.key for item in rows.order_by("key").only("key") if rules.is_chosen(item, rule)],
+        good,
         "item is to be reviewed by two people and was approved by one",
         "items are to be reviewed by two people and were approved by one",
     )
@@ -221,12 +249,10 @@ def _simulated() -> Check:
     )
 
 
-def _licences(chosen: list[Item]) -> Check:
-    closed = [
-        item.key
-        for item in chosen
-        if licences.classify(item.image.license, item.image.license_url) is not licences.Kind.OPEN
-    ]
+def _licences(chosen: list[_Row]) -> Check:
+    named = {(row.license, row.license_url) for row in chosen}
+    open_ones = {pair for pair in named if licences.classify(*pair) is licences.Kind.OPEN}
+    closed = [row.key for row in chosen if (row.license, row.license_url) not in open_ones]
     return _row(
         "licences",
         closed,
@@ -236,15 +262,15 @@ def _licences(chosen: list[Item]) -> Check:
     )
 
 
-def _facts(code: str, chosen: list[Item], name: str, one: str, many: str) -> Check:
-    lacking = [item.key for item in chosen if not getattr(item.image, name)]
+def _facts(code: str, chosen: list[_Row], name: str, one: str, many: str) -> Check:
+    lacking = [row.key for row in chosen if not getattr(row, name)]
     good = {"author": "Every picture names its author.", "landing_url": "Every picture has its landing page."}[name]
     return _row(code, lacking, good, f"picture {one}", f"pictures {many}")
 
 
-def _near_duplicates(chosen: list[Item]) -> Check:
+def _near_duplicates(chosen: list[_Row]) -> Check:
     keys = {item.image_id: item.key for item in chosen}
-    pairs = selectors.open_pairs_among(keys)
+    pairs = selectors.open_pairs_among(keys) if selectors.open_pairs().exists() else []
     return _row(
         "near_duplicates",
         [f"{keys[pair.first_id]} and {keys[pair.second_id]}" for pair in pairs],
@@ -254,7 +280,7 @@ def _near_duplicates(chosen: list[Item]) -> Check:
     )
 
 
-def _same_descriptions(chosen: list[Item]) -> Check:
+def _same_descriptions(chosen: list[_Row]) -> Check:
     counts = Counter(item.target_description.casefold() for item in chosen)
     keys = [item.key for item in chosen if counts[item.target_description.casefold()] > 1]
     return _row(
@@ -275,13 +301,13 @@ def _same_questions() -> Check:
     return Check("same_questions", Level.WARN, f"{n:,} {noun} asked of several pictures word for word.", n)
 
 
-def _files_later(chosen: list[Item]) -> Check:
+def _files_later(chosen: list[_Row]) -> Check:
     n = len(chosen)
     text = f"{_n(n, 'picture file is', 'picture files are')} read and compared with the stored hash while freezing."
     return Check("files", Level.LATER, text, n)
 
 
-def _files(chosen: list[Item]) -> Check:
+def _files(chosen: list[_Row]) -> Check:
     return _row(
         "files",
         list(_broken(chosen)),
@@ -292,10 +318,12 @@ def _files(chosen: list[Item]) -> Check:
     )
 
 
-def _broken(chosen: list[Item]) -> Iterator[str]:
-    for item in chosen:
-        if _digest(item.image) != item.image.sha256:
-            yield item.key
+def _broken(chosen: list[_Row]) -> Iterator[str]:
+    images = Image.objects.only("sha256", "file").in_bulk([row.image_id for row in chosen])
+    for row in chosen:
+        image = images[row.image_id]
+        if _digest(image) != image.sha256:
+            yield row.key
 
 
 def _digest(image: Image) -> str:

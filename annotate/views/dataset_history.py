@@ -14,7 +14,7 @@ from annotate.models import Dataset, DatasetItem, Item
 from annotate.permissions import reader_required
 from fpco_site.forms import whole_number
 
-PER_PAGE = 25
+PER_PAGE = 15
 
 
 @require_safe
