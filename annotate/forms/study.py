@@ -40,7 +40,7 @@ class StudyForm(forms.Form):
         return {
             "per_cell": plan.per_cell,
             "approver_not_last_editor": rules.approver_not_last_editor,
-            "second_percent": round(100 * rules.second_share, 6),
+            "second_percent": f"{100 * rules.second_share:.6g}",
             "seed": rules.seed,
         }
 

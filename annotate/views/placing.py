@@ -186,7 +186,7 @@ def _move_page(request: HttpRequest, item: Item, *, error: FpcoError | None = No
         "reason": request.POST.get("reason", ""),
         "error": error,
         "section": "review_queue",
-        **selectors.cell_grid(selectors.cell_counts(), states=True),
+        **selectors.cell_grid(selectors.cell_counts()),
     }
     return render(request, "annotate/item_move.html", context, status=error.status if error else 200)
 

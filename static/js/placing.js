@@ -8,7 +8,14 @@
   // Presses that were meant for the picture before: none acts until this one is shown and the keys have been still.
   const STILL = 250; // ms
   let closedUntil = Infinity;
-  const seen = () => requestAnimationFrame(() => { closedUntil = performance.now() + STILL; });
+  const open = () => {
+    if (performance.now() >= closedUntil) page.dataset.lookFirst = "seen";
+    else setTimeout(open, 20);
+  };
+  const seen = () => requestAnimationFrame(() => {
+    closedUntil = performance.now() + STILL;
+    open();
+  });
   const photo = page.querySelector("[data-looked-at]");
   const look = () => photo.decode().then(seen, seen);
   window.addEventListener("pageshow", look);
@@ -26,7 +33,9 @@
   }, true);
   window.addEventListener("click", (event) => event.isTrusted && event.detail && event.target.closest("main") && early(event), true);
   document.addEventListener("submit", (event) => {
-    if (!event.defaultPrevented) closedUntil = Infinity;
+    if (event.defaultPrevented) return;
+    closedUntil = Infinity;
+    page.dataset.lookFirst = "";
   });
 
   const mark = () => {
