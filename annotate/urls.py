@@ -103,6 +103,7 @@ _variants: list[URLPattern | URLResolver] = [
     path("variants/choose/", variants.variant_choose, name="variant_choose"),
     path("variants/draw/", variants.variant_draw, name="variant_draw"),
     path("variants/adopt/", variants.variant_adopt, name="variant_adopt"),
+    path("variants/freeze/", variants.variant_freeze, name="variant_freeze"),
     path("variants/checks/", variant_checks.variant_checks, name="variant_checks"),
     path("variants/checks/live/", variant_checks.variant_checks_live, name="variant_checks_live"),
     path("variants/checks/stop/", variant_checks.variant_checks_stop, name="variant_checks_stop"),

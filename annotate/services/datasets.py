@@ -61,6 +61,13 @@ def freeze(
     chosen = list(Item.objects.select_for_update().filter(parent=None, state=ItemState.APPROVED).order_by("key"))
     if not chosen:
         raise Conflict("No item is approved yet, so there is nothing to freeze.")
+    return store(name=name, plan=plan, chosen=chosen, by=by, checks=checks)
+
+
+def store(
+    *, name: str, plan: Protocol, chosen: list[Item], by: User | None, checks: list[dict[str, Any]] | None
+) -> Dataset:
+    """Write locked items down as a dataset, inside the caller's transaction; `name` is a checked one."""
     frozen = [(_frozen_item(item), _frozen_turns(item, plan)) for item in _with_texts(chosen)]
     dataset = Dataset.objects.create(
         name=name,
@@ -127,7 +134,7 @@ def _with_texts(chosen: list[Item]) -> list[Item]:
     """The same items with picture and turns, read after they were locked."""
     return list(
         Item.objects.filter(pk__in=[item.pk for item in chosen])
-        .select_related("image")
+        .select_related("image", "parent")
         .prefetch_related("turns")
         .order_by("key")
     )
@@ -146,6 +153,8 @@ def _frozen_item(item: Item) -> DatasetItem:
         target=item.target,
         target_description=item.target_description,
         modified_target_description=item.modified_target_description,
+        parent=item.parent.key if item.parent else "",
+        variant=item.variant,
         **{name: getattr(item.image, name) for name in FACTS},
     )
 

@@ -10,12 +10,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import selectors, variant_table
+from annotate.forms.datasets import FreezeForm
 from annotate.forms.items import ReasonForm
 from annotate.forms.variants import DrawForm, PremiseForm
 from annotate.models import Draft, Item
 from annotate.models.items import ItemState
 from annotate.permissions import author_required, person_of
-from annotate.services import drafts, variants
+from annotate.services import drafts, variant_freezing, variants
+from annotate.services.freezing import Level
 from annotate.variant_table import Row, Slot
 from fpco_site.errors import FpcoError, Invalid
 from fpco_site.forms import whole_number
@@ -32,7 +34,8 @@ def variant_list(request: HttpRequest) -> HttpResponse:
         "section": SECTION,
         "table": table,
         "draw_form": DrawForm(),
-        "eligible": variants.eligible().count(),
+        "eligible": (eligible := variants.eligible().count()),
+        "to_draw": min(table.lacking, eligible),
         "images": variants.IMAGES,
         "next_review": _in_review(),
     }
@@ -53,8 +56,14 @@ def variant_choose(request: HttpRequest) -> HttpResponse:
         return redirect("variant_list")
     cell = tuple(request.GET.get(name, "") for name in ("complexity", "category", "premise_class"))
     page = Paginator(variant_table.candidates(cell), PER_PAGE).get_page(request.GET.get("page"))
-    grid = variant_table.chosen_grid(variant_table.table())
-    context = {"section": SECTION, "page_obj": page, "chosen": selectors.known_cell_words(cell), **grid}
+    table = variant_table.table()
+    context = {
+        "section": SECTION,
+        "page_obj": page,
+        "chosen": selectors.known_cell_words(cell),
+        "any_chosen": bool(table.kept),
+        **variant_table.chosen_grid(table),
+    }
     return render(request, "annotate/variant_choose.html", context)
 
 
@@ -79,6 +88,31 @@ def variant_adopt(request: HttpRequest) -> HttpResponse:
     taken = variants.adopt_all(parents=rows, by=person_of(request))
     messages.success(request, f"{taken} taken from the parents.")
     return redirect("variant_parent", key) if key else redirect("variant_list")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@author_required
+def variant_freeze(request: HttpRequest) -> HttpResponse:
+    """The check list of the variants; a POST freezes those of whole images."""
+    form = FreezeForm(request.POST) if request.method == "POST" else FreezeForm()
+    ticked = request.POST.getlist("accepted")
+    if request.method == "POST" and form.is_valid():
+        try:
+            dataset = variant_freezing.freeze(**form.cleaned_data, by=person_of(request), accepted=ticked)
+        except FpcoError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, f"{dataset} is frozen: run models over it as over any other.")
+            return redirect("dataset_detail", dataset.pk)
+    rows = variant_freezing.checks()
+    context = {
+        "section": SECTION,
+        "form": form,
+        "rows": [{"check": row, "on": row.ticket in ticked} for row in rows],
+        "whole": variant_freezing.whole(),
+        "stops": sum(row.level is Level.STOPS for row in rows),
+    }
+    return render(request, "annotate/variant_freeze.html", context, status=400 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -142,9 +142,11 @@ def _items(found: Checked) -> None:
     _count_fits(found, ITEMS, len(found.items))
     if not found.items:
         raise Invalid(f"{ITEMS} has no rows.")
-    orphan = next((row for row in found.items if row.parent and row.parent not in found.item_index), None)
-    if orphan is not None:
-        raise Invalid(f"{ITEMS}: the variant {orphan.item!r} names a parent {orphan.parent!r} that is not there.")
+    # A parent is an item of another dataset: its dialogue is longer, and a folder holds one length.
+    parents = {row.parent for row in found.items if row.parent}
+    nested = next((row for row in found.items if row.parent and row.item in parents), None)
+    if nested is not None:
+        raise Invalid(f"{ITEMS}: the variant {nested.item!r} is named as a parent, and variants have none of their own.")
 
 
 def _one_item(found: Checked, line: int, row: ItemRow) -> None:

@@ -114,7 +114,7 @@ def _protocol(found: Checked) -> dict[str, Any]:
         "name": str(given.get("name") or STUDY["name"]),
         "turns": found.turns,
         "false_turns": found.false_turns,
-        "per_cell": given.get("per_cell") or STUDY["per_cell"],
+        "per_cell": given["per_cell"] if isinstance(given.get("per_cell"), int) else STUDY["per_cell"],
     }
 
 
