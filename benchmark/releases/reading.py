@@ -146,7 +146,7 @@ def _items(found: Checked) -> None:
     parents = {row.parent for row in found.items if row.parent}
     nested = next((row for row in found.items if row.parent and row.item in parents), None)
     if nested is not None:
-        raise Invalid(f"{ITEMS}: the variant {nested.item!r} is named as a parent, and variants have none of their own.")
+        raise Invalid(f"{ITEMS}: the variant {nested.item!r} is named as a parent; variants have none of their own.")
 
 
 def _one_item(found: Checked, line: int, row: ItemRow) -> None:
