@@ -11,12 +11,15 @@ from benchmark.views import (
     releases,
     results,
     runs,
+    second_reviews,
     validation,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # overview
     path("overview/", overview.page, name="overview"),
+    # second reviews
+    path("second-reviews/", second_reviews.second_reviews, name="second_reviews"),
     # models
     path("models/", models.model_list, name="model_list"),
     path("models/new/", models.model_new, name="model_new"),

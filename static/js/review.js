@@ -49,8 +49,8 @@
     const key = (event.ctrlKey || event.metaKey ? "mod+" : "") + event.key.toLowerCase();
     if (!deciding(key)) return;
     const burst = press();
-    if (mayDecide(burst)) return;
     if (shownAt !== null) ready();
+    if (mayDecide(burst)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }, true);
