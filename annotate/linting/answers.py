@@ -31,6 +31,8 @@ _YES_NO = split("is are was were does do did has have can could would will isn't
 _SIDES = split("left right foreground background middle center centre corner")
 # Words of place too common to give anything away.
 _COMMON = split("in on at by to from near of off up down front back side far around across through along end")
+# "the whole outline", "the light on it": not said of the look of the target.
+_TELLING = (ATTRIBUTES - split("whole light plain")) | (PLACES - _COMMON)
 
 
 def answer_findings(turn: PlainTurn, description: str, found: Span) -> Iterator[Finding]:
@@ -101,7 +103,7 @@ def _repeated(content: str, found: Span, target: Phrase) -> Span | None:
     first = WORD.search(content)
     if first is None or first[0].casefold() not in _YES_NO:
         return None
-    telling = {word for word in target.said if (word in ATTRIBUTES or word in PLACES - _COMMON)} - {target.label()}
+    telling = {word for word in target.said if word in _TELLING} - {target.label()}
     for token in WORD.finditer(content) if telling else ():
         if token[0].casefold() in telling and not found[0] <= token.start() < found[1]:
             return token.span()

@@ -137,8 +137,8 @@ def _location(true: Phrase, false: Phrase, change: Change, span: Span, *, mismat
 
 def _same_place(change: Change, span: Span) -> Iterator[Finding]:
     old, new = telling(PLACES & {*change.old}), telling(PLACES & {*change.new})
-    things = {word for word in (*change.old, *change.new) if is_thing(word)}
-    if not old or not new or things:
+    others = {*change.old, *change.new} - PLACES - DETERMINERS - {"of", "to", "from"}
+    if not old or not new or others:
         return
     said = f"“{' '.join(change.old)}” and “{' '.join(change.new)}”"
     if old == new or alike(old, new, SAME_PLACES):
@@ -153,11 +153,9 @@ def _same_place(change: Change, span: Span) -> Iterator[Finding]:
 def _attached(true: Phrase, false: Phrase, change: Change, span: Span) -> Iterator[Finding]:
     """A place must be the whole target's, not its clothes' or a body part's."""
     said, before = false.said, false.said[: change.start]
-    after = [word for word in said[change.end :] if word not in DETERMINERS][:1]
-    owned = bool(OWNERS & set(said[change.start : change.end + 1]))
-    held = bool({"with", "wearing", "in", "holding", "carrying"} & set(before))
-    if after and is_part(after[0]) and (held or owned or {"left", "right"} & set(change.new)):
-        message = f"The place is that of “{after[0]}”, not of the whole target."
+    part = _part(false, change)
+    if part:
+        message = f"The place is that of “{part}”, not of the whole target."
         yield error("location_of_a_part", message, span=span, field=FALSE)
         return
     between = set(said[true.naming : change.start])
@@ -166,6 +164,20 @@ def _attached(true: Phrase, false: Phrase, change: Change, span: Span) -> Iterat
         whose = f"“{last[0]}”" if last else "a part"
         message = f"“{' '.join(change.new)}” may be read as the place of {whose}."
         yield warning("location_may_attach", message, span=span, field=FALSE)
+
+
+def _part(false: Phrase, change: Change) -> str:
+    """The clothing or part of a body whose place is changed; empty where it is the whole target's."""
+    said, start, end = false.said, change.start, change.end
+    if change.old and start > 1 and said[start - 2] in OWNERS and is_part(said[start - 1]):
+        return said[start - 1]  # "its paw | under | the ledge"
+    after = next((place for place in range(end, len(said)) if said[place] not in DETERMINERS), len(said))
+    held = bool((HAVING - {"of"}) & set(said[:start])) or bool({"left", "right"} & set(change.new))
+    for place in range(start, min(after + 1, len(said))):
+        owned = place > 0 and said[place - 1] in OWNERS
+        if is_part(said[place]) and (owned or (held and said[place] not in PLACES)):
+            return said[place]
+    return ""
 
 
 def _shown(change: Change) -> str:

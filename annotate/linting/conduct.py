@@ -13,8 +13,9 @@ from annotate.linting.phrases import WORD
 from annotate.linting.rewrites import computed
 from annotate.linting.sensitive import sensitive
 from annotate.linting.types import Finding, PlainItem, Severity, Span
-from annotate.linting.words import DETERMINERS, split
+from annotate.linting.words import DETERMINERS, is_look, split
 
+FALSE = "modified_target_description"
 OFFENSIVE = Path(__file__).with_name("offensive.rot13.txt")
 # What identifies one person, vehicle or house. Error: certain; warning: a person must look.
 CERTAIN = re.compile(
@@ -78,17 +79,20 @@ class Mark(NamedTuple):
 
 
 def conduct_findings(item: PlainItem) -> Iterator[Finding]:
-    """What must stand in no text, each once."""
+    """What must stand in no text; what stands in both descriptions is said of the true one."""
+    true = item.target_description
+    known = {(mark.code, true[slice(*mark.span)].casefold()) for mark in marks(true, is_sentence=False)}
     for text in _texts(item):
-        for mark in marks(text.text):
-            yield Finding(mark.code, mark.severity, mark.message, text.turn, mark.span, text.field)
+        for mark in marks(text.text, is_sentence=text.turn is not None):
+            said = (mark.code, text.text[slice(*mark.span)].casefold())
+            if text.field != FALSE or said not in known:
+                yield Finding(mark.code, mark.severity, mark.message, text.turn, mark.span, text.field)
 
 
 def _texts(item: PlainItem) -> Iterator[Text]:
     yield Text("target_description", None, item.target_description)
-    before = set(marks(item.target_description))
-    if set(marks(item.modified_target_description)) - before:
-        yield Text("modified_target_description", None, item.modified_target_description)
+    if item.modified_target_description != item.target_description:
+        yield Text(FALSE, None, item.modified_target_description)
     for turn in item.turns:
         yield Text("content", turn.number, _masked(turn.content, item.target_description))
         if turn.modified.strip() and turn.modified != computed(item, turn):
@@ -103,12 +107,15 @@ def _masked(text: str, description: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def marks(text: str) -> tuple[Mark, ...]:
-    """Everything that one text should not have, in the order in which it stands there."""
+def marks(text: str, *, is_sentence: bool) -> tuple[Mark, ...]:
+    """Everything that one text should not have, in the order in which it stands there.
+
+    A description is no sentence: a capital at its start may be a name.
+    """
     identifiers = list(_identifiers(text))
     taken = [mark.span for mark in identifiers]
     tokens = list(WORD.finditer(text))
-    names = _names(text, tokens) if text[1:] != text[1:].lower() else ()
+    names = _names(text, tokens, is_sentence=is_sentence) if text[is_sentence:] != text[is_sentence:].lower() else ()
     found = [*identifiers, *(mark for mark in names if not _overlaps(mark.span, taken))]
     if not watched().isdisjoint(token[0].casefold() for token in tokens):
         found += [*_brands(tokens), *_offensive(tokens)]
@@ -134,14 +141,17 @@ def _identifiers(text: str) -> Iterator[Mark]:
             yield Mark("identifier_possible", Severity.WARNING, message, found.span())
 
 
-def _names(text: str, tokens: list[re.Match[str]]) -> Iterator[Mark]:
+def _names(text: str, tokens: list[re.Match[str]], *, is_sentence: bool) -> Iterator[Mark]:
     """Capitals inside a sentence, joined where they follow each other."""
     capitals = [token for place, token in enumerate(tokens) if _is_capital(text, tokens, place)]
+    if tokens and not is_sentence and _is_unknown(tokens[0][0]):
+        capitals.insert(0, tokens[0])
     titled = 2 * len(capitals) > len(tokens) and len(tokens) > 2
     for run in _runs(text, capitals)[: 1 if titled else None]:
         span = (run[0].start(), run[-1].end())
         said = text[slice(*span)]
-        if nouns.is_noun(" ".join(said.casefold().split())) or all(t[0].casefold() in KNOWN for t in run):
+        compound = len(run) > 1 and nouns.is_noun(" ".join(said.casefold().split()))
+        if compound or all(t[0].casefold() in KNOWN for t in run):
             continue
         before = WORD.findall(text[: span[0]])[-1:]
         title = run[0][0].casefold() in TITLE or (before and before[0].casefold() in TITLE | {"named", "called"})
@@ -151,12 +161,20 @@ def _names(text: str, tokens: list[re.Match[str]]) -> Iterator[Mark]:
             yield Mark("name_possible", Severity.WARNING, f"“{said}” may be a name.", span)
 
 
+def _is_unknown(word: str) -> bool:
+    """Whether a capital at the start of a description is of no word that may well stand there."""
+    small = word.casefold()
+    return word[0].isupper() and not (small in SMALL or small in KNOWN or is_look(small) or nouns.is_noun(small))
+
+
 def _is_capital(text: str, tokens: list[re.Match[str]], place: int) -> bool:
     word = tokens[place][0]
     if not word[0].isupper() or word.casefold() in SMALL or any(letter.isdigit() for letter in word):
         return False
     if len(word) == 1 or (word.isupper() and word.casefold() in KNOWN):
         return False
+    if place and tokens[place - 1][0].casefold() in TITLE:
+        return True
     return bool(place) and text[: tokens[place].start()].rstrip(" \"'“‘(")[-1:] not in {".", "?", "!", ":", ""}
 
 

@@ -122,6 +122,8 @@ NEAR = tuple(
 # Broader labels of everyday speech that WordNet files elsewhere.
 BROADER = {
     "vehicle": split("bus train tram taxi locomotive streetcar trolley rocket helicopter"),
+    "boat": split("sailboat rowboat motorboat canoe kayak gondola dinghy raft"),
+    "ship": split("warship freighter tanker liner"),
     "pet": split("dog cat rabbit puppy kitten hamster parrot goldfish"),
     "drink": split("coffee tea juice milk water beer wine soda cocktail lemonade smoothie"),
     "dessert": split("cake cupcake donut doughnut pudding pie cookie brownie"),

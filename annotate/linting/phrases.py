@@ -37,9 +37,14 @@ class Phrase(NamedTuple):
         """The word at a place, with the one before it where both make a compound ("hot dog", not "old boy")."""
         if not 0 <= place < len(self.said):
             return ""
-        pair = " ".join(self.said[max(place - 1, 0) : place + 1])
-        compound = place and not is_look(self.said[place - 1]) and nouns.is_noun(pair)
-        return pair if compound else self.said[place]
+        return " ".join(self.said[place - 1 : place + 1]) if is_compound(self.said, place) else self.said[place]
+
+
+def is_compound(said: Sequence[str], place: int) -> bool:
+    """Whether the word at a place and the one before it make a noun of the table: "hot dog", not "old boy"."""
+    if not 1 <= place < len(said) or is_look(said[place - 1]) or said[place - 1] in DETERMINERS:
+        return False
+    return nouns.is_noun(f"{said[place - 1]} {said[place]}")
 
 
 @lru_cache(maxsize=4096)
@@ -74,7 +79,7 @@ def _head(naming: Sequence[str]) -> int:
     until = naming.index("of") if "of" in naming[1:] else len(naming)
     until = until or len(naming)
     for place in range(until - 1, -1, -1):
-        if is_thing(naming[place]) or (place and nouns.is_noun(f"{naming[place - 1]} {naming[place]}")):
+        if is_thing(naming[place]) or is_compound(naming, place):
             return place
     telling = [place for place in range(until) if naming[place] not in DETERMINERS and not is_look(naming[place])]
     return telling[-1] if telling else until - 1

@@ -5,15 +5,19 @@ from collections.abc import Iterator, Sequence
 
 from annotate.drafting import Change, changes, words
 from annotate.linting.classes import class_findings
-from annotate.linting.phrases import Phrase, phrase
+from annotate.linting.phrases import Phrase, is_compound, phrase
 from annotate.linting.pronouns import description_pronouns
 from annotate.linting.targets import target_findings
 from annotate.linting.types import Finding, PlainItem, Plan, Span, error, warning
-from annotate.linting.words import ARTICLES, DETERMINERS, PRONOUNS, STAND_INS
+from annotate.linting.words import ARTICLES, DETERMINERS, PLACES, PRONOUNS, STAND_INS
 
 # Words that a change may touch: "one word if possible, else one short local phrase".
 MOST_WORDS = {"identity": 3, "attribute": 3, "location": 6}
 LONG_DESCRIPTION = 14
+SET_PHRASES = frozenset(
+    tuple(text.split())
+    for text in ("in front of", "on top of", "next to", "close to", "far from", "outside of", "inside of")
+)
 EDGES = ".?!,;:"
 # Spelled like a vowel and spoken like none ("a unicycle", "a one-eyed cat"), and the other way round.
 _VOWEL = re.compile(r"^(?!uni[cfotv]|us[eu]|one\b|once\b|euro|ute)(?:[aeiou]|hour|honest)", re.IGNORECASE)
@@ -94,8 +98,7 @@ def _size(premise_class: str, change: Change, span: Span) -> Iterator[Finding]:
         else:
             message = f"“{added}” is added; a word must be replaced, not added."
             yield error("expansion", message, span=span, field=FALSE)
-    # "a dog" -> "an elephant" is one word: the article only follows.
-    size = max(len([word for word in side if word not in ARTICLES]) for side in (change.old, change.new))
+    size = max(_length(change.old), _length(change.new))
     most = MOST_WORDS.get(premise_class, 3)
     if size > most:
         message = f"The change spans {size} words; it may span {most} at the most."
@@ -105,11 +108,22 @@ def _size(premise_class: str, change: Change, span: Span) -> Iterator[Finding]:
         yield warning("change_more_than_one_word", message, span=span, field=FALSE)
 
 
+def _length(said: Sequence[str]) -> int:
+    """Number of words, a compound and a set phrase as one: "fire truck", "in front of"; articles only follow."""
+    length, at = 0, 0
+    while at < len(said):
+        phrases = (size for size in (3, 2) if said[at : at + size] in SET_PHRASES and at + size <= len(said))
+        size = next(phrases, 2 if is_compound(said, at + 1) else 1)
+        length += size > 1 or said[at] not in ARTICLES
+        at += size
+    return length
+
+
 def _said_twice(true: Phrase, false: Phrase, change: Change, span: Span) -> Iterator[Finding]:
     """ "the cat by the dog" must not become "the dog by the dog" unseen."""
     kept = (*false.said[: change.start], *false.said[change.end :])
-    again = [word for word in change.new if word in kept and len(word) > 3 and word not in true.said[: change.start]]
-    if again and again[0] not in DETERMINERS | {"with"}:
+    again = [word for word in change.new if word in kept and len(word) > 2 and word not in true.said[: change.start]]
+    if again and again[0] not in DETERMINERS | PLACES | {"with", "and"}:
         message = f"“{again[0]}” now stands twice in the description."
         yield warning("change_repeats", message, span=span, field=FALSE)
 

@@ -129,16 +129,14 @@ def _why_not_there(turn: PlainTurn, description: str) -> Finding:
 
 
 def nearest(text: str, description: str) -> Span | None:
-    """Where the words of a description stand in a text, if together: the longest run of them."""
+    """Where the words of a description stand together in a text: the run with most that tell something."""
     wanted = set(phrase(description).said)
     best: Span | None = None
-    most, start, count = 0, 0, 0
+    run: list[re.Match[str]] = []
+    most = (0, 0)
     for token in WORD.finditer(text):
-        if token[0].casefold() not in wanted:
-            count = 0
-            continue
-        start = start if count else token.start()
-        count += 1
-        if count > most:
-            best, most = (start, token.end()), count
+        run = [*run, token] if token[0].casefold() in wanted else []
+        worth = (sum(one[0].casefold() not in DETERMINERS for one in run), len(run))
+        if worth > most:
+            best, most = (run[0].start(), token.end()), worth
     return best
