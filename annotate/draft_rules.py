@@ -1,10 +1,11 @@
 """What the rules say about a draft: only what it proposes is held against it, not what was there before."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from annotate import sheets
-from annotate.linting import Finding, Plan, StudyPlan
+from annotate import drafting, sheets
+from annotate.linting import Finding, Plan, Severity, StudyPlan
 from annotate.models.drafts import DraftKind
 from annotate.services.items import Question, Texts
 
@@ -35,6 +36,16 @@ def findings(texts: Texts, *, kind: str, premise_class: str, plan: Plan) -> list
     )
     found = sheets.findings_of(plain, premise_class=premise_class, plan=StudyPlan(plan.turns, ()))
     return [finding for finding in found if finding.field not in _OF_PREMISE]
+
+
+def repeated(payload: dict[str, Any], avoid: Collection[str]) -> list[Finding]:
+    """An error where a premise is one of those that must be avoided: that of the other variant."""
+    proposal = payload.get("modified_target_description", "")
+    said = [word.casefold() for word in drafting.words(proposal)]
+    if not any(said == [word.casefold() for word in drafting.words(text)] for text in avoid):
+        return []
+    message = f"“{proposal}” is taken by the other variant; propose another modified description."
+    return [Finding("variant_same_premise", Severity.ERROR, message, field="modified_target_description")]
 
 
 def in_words(finding: Finding) -> str:

@@ -102,6 +102,7 @@ _variants: list[URLPattern | URLResolver] = [
     path("variants/", variants.variant_list, name="variant_list"),
     path("variants/choose/", variants.variant_choose, name="variant_choose"),
     path("variants/draw/", variants.variant_draw, name="variant_draw"),
+    path("variants/draft/", variants.variant_draft, name="variant_draft"),
     path("variants/adopt/", variants.variant_adopt, name="variant_adopt"),
     path("variants/freeze/", variants.variant_freeze, name="variant_freeze"),
     path("variants/checks/", variant_checks.variant_checks, name="variant_checks"),

@@ -37,6 +37,7 @@ class DraftScope(models.TextChoices):
     ITEM = "item", "one item"
     CELL = "cell", "a cell"
     WAITING = "waiting", "all that wait"
+    VARIANTS = "variants", "all variants that wait"
 
 
 class DraftJobState(models.TextChoices):

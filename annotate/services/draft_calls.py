@@ -98,6 +98,7 @@ def judge(call: Call[Ask]) -> Judged:
         return Judged(CallVerdict.UNREADABLE, error=str(error))
     texts = draft_rules.merged(ask.texts, kind=ask.kind, payload=payload)
     found = draft_rules.findings(texts, kind=ask.kind, premise_class=ask.premise_class, plan=ask.plan)
+    found = [*draft_rules.repeated(payload, ask.avoid), *found]
     broken = _errors(found)
     if not broken:
         return Judged(CallVerdict.USABLE, payload=payload, findings=found)

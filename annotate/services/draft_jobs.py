@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -11,13 +12,14 @@ from annotate.axes import Cell
 from annotate.models import Draft, Drafter, DraftJob, Item, Turn, User
 from annotate.models.drafts import OPEN, DraftJobState, DraftKind, DraftScope, DraftState, JobKind
 from annotate.models.items import ItemState
-from annotate.services import items, protocols
+from annotate.services import items, protocols, variants
 from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm import drafts as wire
 from fpco_site.llm import engine, prompts, providers
 from fpco_site.llm.prompts import Prompt
 
 PROMPTS = {DraftKind.QUESTIONS: wire.QUESTIONS, DraftKind.PREMISE: wire.PREMISE}
+_UNDECIDED: dict[str, Any] = {"state": DraftState.READY, "applied_at": None, "discarded_at": None}
 MOST = 3  # drafts of one item and kind side by side
 
 
@@ -56,6 +58,8 @@ def plan(*, wish: Wish, drafter: Drafter) -> Plan:
     found: dict[DraftKind, list[Item]] = {kind: [] for kind in DraftKind}
     if wish.scope == DraftScope.ITEM:
         found[wish.kinds[0]] = [wish.item] if wish.item else []
+    elif wish.scope == DraftScope.VARIANTS:
+        found[DraftKind.PREMISE] = variants_waiting(drafter)
     else:
         for kind in wish.kinds:
             found[kind] = list(_in_scope(waiting_for(kind, drafter), wish.cell).order_by("pk"))
@@ -69,17 +73,30 @@ def waiting_for(kind: str, drafter: Drafter) -> QuerySet[Item]:
 
     Of a variant nothing is drafted but on request.
     """
-    rows = Item.objects.filter(parent=None, state=ItemState.DRAFT).exclude(target="")
-    same = Draft.objects.filter(item=OuterRef("pk"), kind=kind)
-    made = same.filter(state__in=OPEN, drafter=drafter).exclude(job__state=DraftJobState.STOPPED)
-    proposed = same.filter(state=DraftState.READY, applied_at=None, discarded_at=None)
-    rows = rows.exclude(Exists(made)).exclude(Exists(proposed))
+    rows = _without(kind, drafter, Item.objects.filter(parent=None, state=ItemState.DRAFT).exclude(target=""))
     turns = Turn.objects.filter(item=OuterRef("pk"))
     if kind == DraftKind.QUESTIONS:
         return rows.filter(~Exists(turns.exclude(content="")), target_description="")
     false = protocols.study().false_turns
     empty = turns.filter(number__in=false, content="")
     return rows.filter(~Exists(empty), modified_target_description="").exclude(target_description="")
+
+
+def variants_waiting(drafter: Drafter) -> list[Item]:
+    """Variants that want a premise. B of a class waits until there is one for A that it can keep clear of."""
+    empty = Item.objects.filter(parent__isnull=False, state=ItemState.DRAFT, modified_target_description="")
+    rows = _without(DraftKind.PREMISE, drafter, empty.exclude(target="").exclude(target_description=""))
+    written = Item.objects.filter(parent__isnull=False).exclude(modified_target_description="")
+    proposed = Draft.objects.filter(kind=DraftKind.PREMISE, **_UNDECIDED, item__parent__isnull=False)
+    clear = {
+        *written.values_list("parent", "premise_class", "variant"),
+        *proposed.values_list("item__parent", "item__premise_class", "item__variant"),
+    }
+    return [
+        row
+        for row in rows.order_by("pk")
+        if row.variant == variants.LETTERS[0] or (row.parent_id, row.premise_class, variants.LETTERS[0]) in clear
+    ]
 
 
 @transaction.atomic
@@ -217,6 +234,13 @@ def _drop(drafter: Drafter, kind: DraftKind, rows: Iterable[Item]) -> None:
     stale.filter(state=DraftState.WAITING, job__state=DraftJobState.STOPPED).update(state=DraftState.DROPPED)
 
 
+def _without(kind: str, drafter: Drafter, rows: QuerySet[Item]) -> QuerySet[Item]:
+    """The items for which no draft of this kind is being made or waits for a decision."""
+    same = Draft.objects.filter(item=OuterRef("pk"), kind=kind)
+    made = same.filter(state__in=OPEN, drafter=drafter).exclude(job__state=DraftJobState.STOPPED)
+    return rows.exclude(Exists(made)).exclude(Exists(same.filter(**_UNDECIDED)))
+
+
 def _in_scope(rows: QuerySet[Item], cell: Cell | None) -> QuerySet[Item]:
     if cell is None:
         return rows
@@ -230,6 +254,8 @@ def _check(wish: Wish) -> None:
         raise Invalid(f"Drafts are made for {', '.join(DraftScope.values)}, not for {wish.scope!r}.")
     if not 1 <= wish.alternatives <= MOST:
         raise Invalid("One, two or three drafts can be made side by side.")
+    if wish.scope == DraftScope.VARIANTS and wish.kind != JobKind.PREMISE:
+        raise Invalid("Of a variant only the false premise is drafted: its questions are its parent's.")
     if (wish.scope == DraftScope.ITEM) != (wish.item is not None):
         raise Invalid("Say which item is to be drafted.")
     if (wish.scope == DraftScope.CELL) != (wish.cell is not None):
@@ -241,6 +267,8 @@ def _check(wish: Wish) -> None:
 def _check_item(item: Item, wish: Wish) -> None:
     if item.state == ItemState.REJECTED:
         raise Conflict("This item is rejected; reopen it before having a draft made.")
+    if item.parent_id is not None and wish.kind != JobKind.PREMISE:
+        raise Invalid("Of a variant only the false premise is drafted: its questions are its parent's.")
     if not item.target:
         raise Invalid("Name the target first: the drafting model is told what the picture's target is.")
     if wish.kind == JobKind.PREMISE and (missing := missing_for_premise(item)):

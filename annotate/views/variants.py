@@ -13,10 +13,12 @@ from annotate import selectors, variant_table
 from annotate.forms.datasets import FreezeForm
 from annotate.forms.items import ReasonForm
 from annotate.forms.variants import DrawForm, PremiseForm
-from annotate.models import Draft, Item
+from annotate.models import Draft, Drafter, Item
+from annotate.models.drafts import DraftScope, JobKind
 from annotate.models.items import ItemState
 from annotate.permissions import author_required, person_of
-from annotate.services import drafts, variant_freezing, variants
+from annotate.services import draft_jobs, drafters, drafts, variant_freezing, variants
+from annotate.services.draft_jobs import Wish
 from annotate.services.freezing import Level
 from annotate.variant_table import Row, Slot
 from fpco_site.errors import FpcoError, Invalid
@@ -37,6 +39,7 @@ def variant_list(request: HttpRequest) -> HttpResponse:
         "eligible": (eligible := variants.eligible().count()),
         "to_draw": min(table.lacking, eligible),
         "images": variants.IMAGES,
+        "drafters": Drafter.objects.filter(active=True).order_by("id"),
         "next_review": _in_review(),
     }
     return render(request, "annotate/variant_list.html", context)
@@ -88,6 +91,18 @@ def variant_adopt(request: HttpRequest) -> HttpResponse:
     taken = variants.adopt_all(parents=rows, by=person_of(request))
     messages.success(request, f"{taken} taken from the parents.")
     return redirect("variant_parent", key) if key else redirect("variant_list")
+
+
+@require_POST
+@author_required
+def variant_draft(request: HttpRequest) -> HttpResponse:
+    """Have premises drafted for all variants that have none, as one job."""
+    chosen = whole_number(request.POST.get("drafter", ""))
+    drafter = drafters.default() if chosen is None else get_object_or_404(Drafter, pk=chosen)
+    wish = Wish(kind=JobKind.PREMISE, scope=DraftScope.VARIANTS)
+    job = draft_jobs.start(wish=wish, drafter=drafter, by=person_of(request))
+    messages.success(request, f"{job.drafts.count()} premises are being drafted.")
+    return redirect("variant_list")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

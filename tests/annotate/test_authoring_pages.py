@@ -20,7 +20,6 @@ pytestmark = pytest.mark.django_db
 As = Callable[[User], Client]
 
 
-
 @pytest.fixture
 def item() -> Item:
     return factories.item()

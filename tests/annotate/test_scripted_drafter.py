@@ -3,7 +3,7 @@
 import pytest
 
 from annotate.axes import Category, Complexity, PremiseClass
-from annotate.linting import PlainItem, PlainTurn, lint_item
+from annotate.linting import PlainItem, PlainTurn, StudyPlan, blocking, lint_item
 from fpco_site.llm.simulated import author
 from fpco_site.llm.simulated.words import ATTRIBUTES, CONTRARIES
 
@@ -82,3 +82,26 @@ def test_a_change_of_identity_takes_the_pronouns_with_it() -> None:
 def test_each_look_has_a_contrary_that_is_a_look_too() -> None:
     assert set(CONTRARIES) | set(CONTRARIES.values()) <= ATTRIBUTES
     assert all(other != word for word, other in CONTRARIES.items())
+
+
+@pytest.mark.parametrize("premise_class", PremiseClass.values)
+@pytest.mark.parametrize(("category", "target"), [(kind, target) for kind, some in TARGETS.items() for target in some])
+def test_a_second_premise_is_another_one_and_keeps_the_rules(
+    category: Category, target: str, premise_class: str
+) -> None:
+    first = drafted(target, "single_clean", category, premise_class)
+    other = author.modified_description(
+        first.target_description, premise_class, category.number, [first.modified_target_description]
+    )
+    assert other != first.modified_target_description
+    questions = {turn.number: turn.content for turn in first.turns}
+    rewrites = author.modified_questions({4: questions[4]}, first.target_description, other)
+    turns = tuple(PlainTurn(n, questions[n], rewrites.get(n, "")) for n in range(1, 5))
+    second = PlainItem(premise_class, first.target_description, other, turns)
+    assert [finding.message for finding in blocking(lint_item(second, StudyPlan(4, (4,))))] == []
+
+
+def test_where_all_that_the_lists_know_is_taken_nothing_is_proposed() -> None:
+    taken = ["the smiling statue", "the smiling snowman"]
+    with pytest.raises(author.NothingToChangeError, match="no other change"):
+        author.modified_description("the smiling robot", "identity", Category.PERSON.number, taken)

@@ -55,6 +55,7 @@ POSTS = [
     "variant_choose",
     "variant_draw",
     "variant_adopt",
+    "variant_draft",
     "variant_checks",
     "variant_checks_stop",
     "variant_checks_continue",
@@ -224,6 +225,17 @@ def test_the_parents_premise_and_a_draft_are_put_in_by_a_click(as_: As, ada: Use
     assert client.post(reverse("variant_use", args=[factories.item().key, 1])).status_code == 404
 
 
+def test_what_is_missing_is_drafted_as_one_job_a_before_b(as_: As, ada: User, parent: Item) -> None:
+    client, address = as_(ada), reverse("variant_draft")
+    assert "3 premises are being drafted." in client.post(address, follow=True).content.decode()
+    assert set(Draft.objects.values_list("item__variant", flat=True)) == {"A"}
+    assert client.post(address).status_code == 400  # nothing else waits: B waits for A
+    premise = {"modified_target_description": FOX, "questions": {"4": "?"}}
+    Draft.objects.filter(item__premise_class="identity").update(state="ready", payload=premise)
+    assert "1 premises are being drafted." in client.post(address, follow=True).content.decode()
+    assert Draft.objects.get(item__variant="B").item == variant(parent, "identity", "B")
+
+
 def test_an_image_is_set_aside_and_taken_back(as_: As, ada: User, parent: Item) -> None:
     client, address = as_(ada), reverse("variant_aside", args=[parent.key])
     assert client.post(address, {"reason": ""}).status_code == 400
@@ -249,7 +261,8 @@ def test_a_variant_is_reviewed_edited_and_read_as_any_item_and_says_whose_it_is(
     edit = client.get(reverse("item_edit", args=[row.key])).content.decode()
     assert "modified_4" in edit
     assert "content_5" not in edit
-    assert edit.count(" readonly") == 6  # target, description, four questions
+    sheet = edit.partition('id="sheet"')[2].partition("</form>")[0]
+    assert sheet.count(" readonly") == 6  # target, description, four questions
     assert "Variant" not in client.get(reverse("item_review", args=[parent.key])).content.decode()
 
 

@@ -1,14 +1,18 @@
 """Variants: six of an image that differ in their premise alone."""
 
+import json
+
 import pytest
 from django.db import IntegrityError
 
-from annotate import draws, selectors
+from annotate import draft_rules, draws, selectors
 from annotate.draws import Unit
 from annotate.models import Draft, Item, Revision, User, VariantDraw
-from annotate.services import datasets, drafters, drafts, items, reviews, variants
+from annotate.services import datasets, draft_jobs, drafters, drafts, items, reviews, variants
+from annotate.services.draft_jobs import Wish
 from fpco_site.errors import Conflict, Invalid
 from tests import factories
+from tests.engine import run_engine
 
 pytestmark = [pytest.mark.db, pytest.mark.django_db]
 CHECKS = reviews.Checks(grounding=True, consistency=True, naturalness=True, single_error=True)
@@ -195,3 +199,34 @@ def test_a_draft_for_b_must_not_say_what_a_says(ada: User, parent: Item) -> None
     assert variants.to_avoid(second) == ("the striped fox on the chair", "the striped owl on the chair")
     assert variants.to_avoid(variant(parent, "location", "A")) == ()
     assert variants.to_avoid(parent) == ()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.worker
+def test_b_is_drafted_after_a_and_says_something_else(ada: User, fast_engine: None) -> None:
+    parent = factories.item(state="approved", target_description="the brown cat on the chair")
+    variants.choose(parent=parent, by=ada)
+    wish = Wish(kind="premise", scope="variants")
+    for _ in range(2):
+        draft_jobs.start(wish=wish, drafter=drafters.default(), by=ada)
+        run_engine()
+    assert set(Draft.objects.values_list("state", flat=True)) == {"ready"}
+    for premise_class in ("identity", "attribute", "location"):
+        made = Draft.objects.filter(item__premise_class=premise_class).order_by("item")
+        assert [row.item.variant for row in made] == ["A", "B"]
+        first, second = ((row.payload or {})["modified_target_description"] for row in made)
+        assert first != second
+        assert json.loads(json.loads(made[1].request or b"")["messages"][0]["text"])["taken"]["descriptions"] == [first]
+
+
+def test_only_the_premise_of_a_variant_is_drafted(ada: User, parent: Item) -> None:
+    with pytest.raises(Invalid, match="only the false premise is drafted"):
+        drafts.request(item=variant(parent, "identity", "A"), kind="questions", drafter=drafters.default(), by=ada)
+    with pytest.raises(Invalid, match="only the false premise is drafted"):
+        draft_jobs.start(wish=Wish(kind="both", scope="variants"), drafter=drafters.default(), by=ada)
+
+
+def test_a_draft_that_repeats_the_other_variant_breaks_a_rule() -> None:
+    [found] = draft_rules.repeated({"modified_target_description": "The striped Fox"}, ["the striped fox"])
+    assert "taken by the other variant" in found.message
+    assert draft_rules.repeated({"modified_target_description": "the striped owl"}, ["the striped fox"]) == []

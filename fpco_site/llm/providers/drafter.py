@@ -56,7 +56,8 @@ def _questions(body: dict[str, Any]) -> dict[str, Any]:
 
 def _premise(body: dict[str, Any]) -> dict[str, Any]:
     description = body["target_description"]
-    modified = author.modified_description(description, body["premise_class"], body["metadata"]["category"])
+    taken = body.get("taken", {}).get("descriptions", ())
+    modified = author.modified_description(description, body["premise_class"], body["metadata"]["category"], taken)
     contents = {row["id"]: row["content"] for row in body["questions"]}
     questions = author.modified_questions(contents, description, modified)
     return {

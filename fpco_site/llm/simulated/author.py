@@ -1,7 +1,7 @@
 """The scripted drafter: well-formed questions and premises from metadata and word lists, without seeing anything."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fpco_site.llm.simulated import pick
 from fpco_site.llm.simulated.phrases import WORD, head_noun, words
@@ -15,11 +15,13 @@ from fpco_site.llm.simulated.words import (
     FALLBACK_IDENTITY,
     FEMALE,
     INCOMPATIBLE,
+    KINDS_OF_LOOK,
     MALE,
     MATERIALS,
     OPPOSITES,
     PLACES,
     PREPOSITIONS,
+    SECOND_PLACES,
 )
 
 PERSON = 1
@@ -115,16 +117,22 @@ def questions(description: str, category: int) -> dict[int, str]:
     return {number: template.format(d=description) for number, template in enumerate(templates, start=1)}
 
 
-def modified_description(description: str, premise_class: str, category: int) -> str:
-    """One error of the class, by one word where the lists know one, else by one short phrase.
+def modified_description(description: str, premise_class: str, category: int, taken: Collection[str] = ()) -> str:
+    """One error of the class, by one word where the lists know one, else by one short phrase; none of `taken`.
 
-    Raises NothingToChangeError where an attribute is to change and the description names none.
+    Raises NothingToChangeError where an attribute is to change and the description names none, and where all
+    that the lists know is taken.
     """
-    if premise_class == "identity":
-        return _other_identity(description, category)
-    if premise_class == "attribute":
-        return _other_attribute(description, category)
-    return _other_place(description)
+    others = {"identity": _other_identities, "attribute": _other_attributes}.get(premise_class, _other_places)
+    used = set(map(_said, (description, *taken)))
+    found = next((text for text in others(description, category) if _said(text) not in used), "")
+    if not found:
+        raise NothingToChangeError("The scripted drafter knows no other change for this description.")
+    return found
+
+
+def _said(text: str) -> tuple[str, ...]:
+    return tuple(words(text))
 
 
 def modified_questions(contents: Mapping[int, str], description: str, modified: str) -> dict[int, str]:
@@ -168,22 +176,25 @@ def _with_pronouns(text: str, wrong: frozenset[str]) -> str:
     return WORD.sub(swap, text) if wrong else text
 
 
-def _other_identity(description: str, category: int) -> str:
+def _other_identities(description: str, category: int) -> Iterator[str]:
     known = [word for word in words(description) if word in INCOMPATIBLE]
     head = head_noun(words(description))
     old = head if head in INCOMPATIBLE or not known else known[0]
-    fallback = next(word for word in FALLBACK_IDENTITY.get(category, FALLBACK_IDENTITY[1]) if word != old)
-    return _swap(description, old, INCOMPATIBLE.get(old, fallback))
+    fallbacks = [word for word in FALLBACK_IDENTITY.get(category, FALLBACK_IDENTITY[1]) if word != old]
+    for new in filter(None, (INCOMPATIBLE.get(old), *fallbacks)):
+        yield _swap(description, old, new)
 
 
-def _other_attribute(description: str, category: int) -> str:
+def _other_attributes(description: str, category: int) -> Iterator[str]:
     known = _changeable(words(description), category)
     if not known:
         raise NothingToChangeError(
             "The description names no colour, material or look that the scripted drafter knows: add one, "
             "as in “the red car”, and draft again."
         )
-    return _swap(description, known[0], _another(known[0], description))
+    for word in known:
+        for new in _others(word, description):
+            yield _swap(description, word, new)
 
 
 def _changeable(said: Sequence[str], category: int) -> list[str]:
@@ -199,21 +210,30 @@ def _changeable(said: Sequence[str], category: int) -> list[str]:
     ]
 
 
-def _another(word: str, description: str) -> str:
+def _others(word: str, description: str) -> list[str]:
+    """What the look may be changed to, the first choice first."""
     if word in CONTRARIES:
-        return CONTRARIES[word]
+        alike = next((kind for kind in KINDS_OF_LOOK if word in kind), ())
+        return [CONTRARIES[word], *(other for other in alike if other not in {word, CONTRARIES[word]})]
     kind = CLEAR_COLOURS if word in COLOURS else MATERIALS
     near = {"golden": "yellow", "gold": "yellow", "blond": "yellow", "blonde": "yellow", "cream": "white"}.get(word)
     others = [other for other in kind if other not in {word, near}]
-    return pick(others, "attribute", description)
+    first = pick(others, "attribute", description)
+    return [first, *(other for other in others if other != first)]
 
 
-def _other_place(description: str) -> str:
+def _other_places(description: str, category: int) -> Iterator[str]:
     known = [place for place in OPPOSITES if re.search(rf"\b{place}\b", description, re.IGNORECASE)]
     if not known:
-        return f"{description} on the {pick(('left', 'right'), 'place', description)}"
+        side = pick(("left", "right"), "place", description)
+        yield f"{description} on the {side}"
+        yield f"{description} on the {OPPOSITES[side]}"
+        return
     telling = [place for place in known if place not in PREPOSITIONS] or known
-    return _swap(description, telling[0], OPPOSITES[telling[0]])
+    yield _swap(description, telling[0], OPPOSITES[telling[0]])
+    for phrase, new in SECOND_PLACES.items():
+        if re.search(rf"\b{phrase}\b", description, re.IGNORECASE):
+            yield _swap(description, phrase, new)
 
 
 def _swap(description: str, old: str, new: str) -> str:

@@ -45,6 +45,14 @@ CONTRARIES = {
     "furry": "smooth",
 }
 
+# Looks of which one excludes the other, where a second change is wanted beside the contrary.
+KINDS_OF_LOOK = (
+    _split("smiling serious angry laughing sad sleepy frowning happy"),
+    _split("striped spotted plain checkered patterned"),
+    _split("bald bearded curly"),
+    _split("raw cooked sliced whole"),
+)
+
 PREPOSITIONS = frozenset(_split("on in at under beneath below above over behind beside near by inside outside between"))
 PLACES = PREPOSITIONS | frozenset(
     _split(
@@ -81,6 +89,32 @@ OPPOSITES = {
     "middle": "corner",
     "closest to": "farthest from",
     "nearest to": "farthest from",
+}
+
+# A second place beside the opposite; phrases first, for a word alone would need another preposition.
+SECOND_PLACES = {
+    "on the left": "in the middle",
+    "on the right": "in the middle",
+    "on the far left": "in the middle",
+    "on the far right": "in the middle",
+    "to the left of": "behind",
+    "to the right of": "behind",
+    "center": "background",
+    "centre": "background",
+    "middle": "background",
+    "foreground": "corner",
+    "background": "corner",
+    "front": "edge",
+    "back": "edge",
+    "top": "edge",
+    "bottom": "edge",
+    "on": "behind",
+    "under": "behind",
+    "behind": "under",
+    "inside": "behind",
+    "outside": "behind",
+    "above": "beside",
+    "below": "beside",
 }
 
 INCOMPATIBLE = {
@@ -125,10 +159,10 @@ INCOMPATIBLE = {
     "burger": "salad",
 }
 FALLBACK_IDENTITY = {
-    1: ("statue", "robot"),
-    2: ("tractor", "carriage"),
-    3: ("fox", "owl"),
-    4: ("cupcake", "pineapple"),
+    1: ("statue", "robot", "snowman"),
+    2: ("tractor", "carriage", "sledge"),
+    3: ("fox", "owl", "otter"),
+    4: ("cupcake", "pineapple", "pretzel"),
 }
 FEMALE = frozenset(_split("woman girl lady mother bride"))
 MALE = frozenset(_split("man boy gentleman father groom"))
