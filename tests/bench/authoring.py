@@ -89,6 +89,8 @@ def addresses() -> list[tuple[str, str]]:
         ("dataset", reverse("dataset_detail", args=[second.pk])),
         ("item of a dataset", reverse("dataset_item", args=[second.pk, item.pk])),
         ("provenance of an item", reverse("item_provenance", args=[second.pk, item.pk])),
+        ("drafting", reverse("drafting_list")),
+        ("variants", reverse("variant_list")),
         ("differences", f"{reverse('dataset_differences', args=[second.pk])}?from={first.pk}"),
     ]
 
