@@ -10,8 +10,21 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate import licences
 from annotate.axes import CELLS, Category, Cell, Complexity, PremiseClass
-from annotate.models import Assignment, Dataset, Image, ImagePair, Item, LabelTask, Protocol, Review, Turn, User
+from annotate.models import (
+    Assignment,
+    Dataset,
+    Image,
+    ImagePair,
+    ImportBatch,
+    Item,
+    LabelTask,
+    Protocol,
+    Review,
+    Turn,
+    User,
+)
 from annotate.models.duplicates import PairState
+from annotate.models.imports import Outcome
 from annotate.models.items import ItemState
 from annotate.services import protocols, rules
 
@@ -241,6 +254,55 @@ def state_counts() -> dict[str, int]:
 def open_pairs() -> QuerySet[ImagePair]:
     """Near duplicates that wait for a decision; a picture that was set aside asks for none."""
     return ImagePair.objects.filter(state=PairState.OPEN, first__duplicate_of=None, second__duplicate_of=None)
+
+
+def open_pairs_with_items() -> QuerySet[ImagePair]:
+    """Open pairs, the nearest first, with what a decision needs to know of both pictures."""
+    return _with_items(open_pairs().order_by("distance", "id"))
+
+
+def decided_pairs() -> QuerySet[ImagePair]:
+    """Pairs that a person decided, the newest decision first."""
+    return _with_items(ImagePair.objects.exclude(state=PairState.OPEN).order_by("-decided_at", "-id"))
+
+
+def _with_items(pairs: QuerySet[ImagePair]) -> QuerySet[ImagePair]:
+    return pairs.select_related("first", "second", "decided_by").prefetch_related("first__items", "second__items")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One picture of a pair: the choice that keeps it, and the item that keeps it from being set aside, if any."""
+
+    image: Image
+    keep: str
+    item: Item | None
+    licence: str
+
+
+def sides(pair: ImagePair) -> list[Side]:
+    """Both pictures of a pair, left and right."""
+    named = (("first", pair.first), ("second", pair.second))
+    return [
+        Side(
+            image,
+            name,
+            next((item for item in image.items.all() if item.state != ItemState.REJECTED), None),
+            licences.sentence(image.license, image.license_url),
+        )
+        for name, image in named
+    ]
+
+
+def import_batches() -> QuerySet[ImportBatch]:
+    """Imports, the newest first, each with `total`, `waiting`, `added` and `failed` files."""
+    counted = {
+        "total": Count("files"),
+        "waiting": Count("files", filter=Q(files__outcome=Outcome.WAITING)),
+        "added": Count("files", filter=Q(files__outcome=Outcome.ADDED)),
+        "failed": Count("files", filter=Q(files__outcome__in=[Outcome.REFUSED, Outcome.MISSING])),
+    }
+    return ImportBatch.objects.annotate(**counted).select_related("created_by").order_by("-id")
 
 
 def open_pairs_among(image_ids: Iterable[int]) -> QuerySet[ImagePair]:

@@ -9,44 +9,6 @@ from annotate.axes import Category, Cell, Complexity, PremiseClass
 from annotate.models.images import Source
 
 
-class SeveralFilesInput(forms.ClearableFileInput):
-    allow_multiple_selected = True
-
-
-class SeveralFilesField(forms.FileField):
-    """Any number of uploaded files, at least one if required; cleans to a list."""
-
-    widget = SeveralFilesInput
-
-    def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        given = data if isinstance(data, list | tuple) else [data]
-        return [super(SeveralFilesField, self).clean(file, initial) for file in given or [None]]
-
-
-class UploadForm(forms.Form):
-    """Photographs and, if there is one, the table of their sources."""
-
-    photographs = SeveralFilesField(
-        label="Photographs",
-        allow_empty_file=True,  # refused by its name, and the others are kept
-        widget=SeveralFilesInput(attrs={"accept": "image/*", "class": "drop-input"}),
-        help_text="Drop files here or choose them: JPEG, PNG, WebP, TIFF, BMP, GIF or AVIF.",
-    )
-    table = forms.FileField(
-        label="Table of sources (CSV)",
-        required=False,
-        widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
-        help_text=f"Columns: {', '.join(image_csv.COLUMNS)}; all but file are optional.",
-    )
-
-
-class FolderForm(forms.Form):
-    """A folder that was put on the server."""
-
-    folder = forms.CharField(label="Folder below import/", max_length=300)
-    csv_name = forms.CharField(label="CSV in that folder", max_length=300, required=False)
-
-
 class PlaceForm(forms.Form):
     """A cell, chosen on three axes or at once as `complexity/category/premise_class`; with the target."""
 
@@ -79,3 +41,6 @@ class FactsForm(forms.Form):
     license = forms.CharField(label="Licence", required=False, max_length=image_csv.LONGEST["license"])
     license_url = forms.CharField(label="Licence address", required=False, max_length=image_csv.LONGEST["license_url"])
     landing_url = forms.CharField(label="Landing page", required=False, max_length=image_csv.LONGEST["landing_url"])
+    source_url = forms.CharField(
+        label="Address of the file", required=False, max_length=image_csv.LONGEST["source_url"]
+    )

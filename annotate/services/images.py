@@ -1,5 +1,6 @@
 """Importing photographs: each file is decoded once, kept upright and without metadata, and stored once."""
 
+import json
 import os
 import tempfile
 from collections import Counter
@@ -25,7 +26,7 @@ from annotate.models.imports import Outcome
 from annotate.services import duplicates, items
 from annotate.services.duplicates import Gallery
 from fpco_site.errors import Conflict, FpcoError, Invalid
-from fpco_site.fields import escape
+from fpco_site.fields import escape, unescape
 
 THUMB_SIDE = 320
 _SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
@@ -249,6 +250,14 @@ def escaped(value: Any) -> Any:
     if isinstance(value, dict):
         return {escape(str(key)): escaped(inner) for key, inner in value.items()}
     return [escaped(inner) for inner in value] if isinstance(value, list) else value
+
+
+def unescaped(record: dict[str, Any]) -> dict[str, str]:
+    """A source's own row as it was written, each value as text."""
+    return {
+        unescape(name): unescape(value) if isinstance(value, str) else unescape(json.dumps(value, ensure_ascii=False))
+        for name, value in record.items()
+    }
 
 
 def _ambiguous(row: image_csv.Row, files: int) -> str:

@@ -1,24 +1,21 @@
 """Images: import, origin and place."""
 
-import os.path
-from pathlib import Path
+from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db.models import Prefetch, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from annotate import image_csv, selectors
+from annotate import image_csv, licences, selectors
 from annotate.axes import Category, Complexity, PremiseClass
-from annotate.forms.images import FactsForm, FolderForm, PlaceForm, UploadForm
-from annotate.models import Image, Item
+from annotate.forms.images import FactsForm, PlaceForm
+from annotate.models import Image, ImagePair, Item
 from annotate.permissions import author_required, person_of
 from annotate.services import images, items
-from fpco_site.errors import FpcoError, Invalid
+from fpco_site.errors import FpcoError
 
 PER_PAGE = 60
 
@@ -27,7 +24,9 @@ PER_PAGE = 60
 @author_required
 def image_list(request: HttpRequest) -> HttpResponse:
     place, q = request.GET.get("place", ""), request.GET.get("q", "").strip()
-    page = Paginator(_found(place, q), PER_PAGE).get_page(request.GET.get("page"))
+    licence = request.GET.get("licence", "")
+    found = _found(place, q).filter(selectors.licence_needs_a_look()) if licence == "look" else _found(place, q)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     counts = {
         "all": Image.objects.count(),
         "placed": Image.objects.filter(items__parent=None, items__isnull=False).distinct().count(),
@@ -38,42 +37,12 @@ def image_list(request: HttpRequest) -> HttpResponse:
         "q": q,
         "total": counts["all"],
         "placed": counts["placed"],
-        "unplaced": counts["all"] - counts["placed"],
+        "unplaced": Image.objects.filter(duplicate_of=None).exclude(pk__in=_placed()).count(),
+        "licence": licence,
+        "look": Image.objects.filter(selectors.licence_needs_a_look()).count(),
+        "pairs": selectors.open_pairs().count(),
     }
     return render(request, "annotate/image_list.html", context)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@author_required
-def image_import(request: HttpRequest) -> HttpResponse:
-    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
-    if request.method == "POST" and form.is_valid():
-        try:
-            table = _table(form.cleaned_data["table"])
-            given = _uploaded(form.cleaned_data["photographs"])
-            fates = list(images.import_many(given=given, table=table, by=person_of(request)))
-        except FpcoError as error:
-            form.add_error("table", error.message)
-        else:
-            return _show_fates(request, fates)
-    return render(request, "annotate/image_import.html", {"form": form, "folder_form": FolderForm()})
-
-
-@require_POST
-@author_required
-def image_import_folder(request: HttpRequest) -> HttpResponse:
-    form = FolderForm(request.POST)
-    if form.is_valid():
-        try:
-            folder = _server_folder(form.cleaned_data["folder"])
-            table = _server_table(folder, form.cleaned_data["csv_name"])
-            given = images.in_folder(folder)
-            fates = list(images.import_many(given=given, table=table, by=person_of(request)))
-        except FpcoError as error:
-            form.add_error(None, error.message)
-        else:
-            return _show_fates(request, fates)
-    return render(request, "annotate/image_import.html", {"form": UploadForm(), "folder_form": form})
 
 
 @require_safe
@@ -127,7 +96,9 @@ def _detail(
         "facts_form": facts_form or FactsForm(initial={name: getattr(image, name) for name in image_csv.FACTS}),
         "facts_open": facts_form is not None,
         "axes": _axes(),
-        "twins": Image.objects.filter(phash=image.phash).exclude(pk=image.pk)[:6] if image.phash else [],
+        "record": images.unescaped(image.source_record),
+        "licence_note": licences.sentence(image.license, image.license_url),
+        "pairs": ImagePair.objects.filter(Q(first=image) | Q(second=image)).select_related("first", "second")[:6],
         "before": rows.filter(pk__lt=image.pk).last(),
         "after": rows.filter(pk__gt=image.pk).first(),
         **selectors.cell_grid(selectors.cell_counts()),
@@ -150,47 +121,20 @@ def _axes() -> list[dict[str, object]]:
     ]
 
 
+def _placed() -> QuerySet[Item, Any]:
+    return Item.objects.filter(parent=None).values("image")
+
+
 def _found(place: str, q: str) -> QuerySet[Image]:
     rows = Image.objects.order_by("pk").prefetch_related(
         Prefetch("items", Item.objects.filter(parent=None), to_attr="placed_items")
     )
     if place in {"placed", "unplaced"}:
         rows = (
-            rows.filter(pk__in=Item.objects.filter(parent=None).values("image"))
+            rows.filter(pk__in=_placed())
             if place == "placed"
-            else (rows.exclude(pk__in=Item.objects.filter(parent=None).values("image")))
+            else (rows.exclude(pk__in=_placed()).filter(duplicate_of=None))
         )
     if q:
         rows = rows.filter(Q(name__icontains=q) | Q(target__icontains=q) | Q(sha256__startswith=q.lower()))
     return rows
-
-
-def _uploaded(files: "list[UploadedFile[bytes]]") -> list[images.Given]:
-    return [images.Given(str(file.name), int(file.size or 0), file.read) for file in files]
-
-
-def _table(file: "UploadedFile[bytes] | None") -> image_csv.Table | None:
-    return image_csv.parse(file.read(), name=str(file.name)) if file else None
-
-
-def _server_folder(name: str) -> Path:
-    """A folder below the data folder's import/, and nowhere else."""
-    top = (Path(settings.DATA_DIR) / "import").resolve()
-    folder = (top / name.strip().lstrip("/")).resolve()
-    if not folder.is_relative_to(top) or not os.path.isdir(folder):
-        raise Invalid(f"There is no folder {name.strip()!r} below import/ in the data folder of the server.")
-    return folder
-
-
-def _server_table(folder: Path, name: str) -> image_csv.Table | None:
-    if not name.strip():
-        return None
-    path = (folder / name.strip()).resolve()
-    if not path.is_relative_to(folder) or not os.path.isfile(path):
-        raise Invalid(f"There is no file {name.strip()!r} in that folder.")
-    return image_csv.parse(path.read_bytes(), name=path.name)
-
-
-def _show_fates(request: HttpRequest, fates: list[images.Fate]) -> HttpResponse:
-    counts = {outcome.value: sum(fate.outcome == outcome for fate in fates) for outcome in images.Outcome}
-    return render(request, "annotate/image_fates.html", {"fates": fates, "counts": counts})

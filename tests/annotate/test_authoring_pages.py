@@ -13,7 +13,7 @@ from django.urls import reverse
 from PIL import Image as Pillow
 
 from annotate.models import Dataset, Image, Item, LabelSet, Turn, User
-from annotate.services import datasets, drafters, drafts, items, reviews
+from annotate.services import datasets, drafters, drafts, imports, items, reviews
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -156,7 +156,7 @@ def upload(client: Client, *files: SimpleUploadedFile, table: bytes = b"") -> An
     given: dict[str, Any] = {"photographs": list(files)}
     if table:
         given["table"] = SimpleUploadedFile("facts.csv", table)
-    return client.post(reverse("image_import"), given)
+    return client.post(reverse("image_import"), given, follow=True)
 
 
 def test_several_files_are_uploaded_with_their_table_and_each_fate_is_told(as_: As, ada: User) -> None:
@@ -191,6 +191,7 @@ def test_a_folder_of_the_server_is_imported_only_from_below_its_place(as_: As, a
     (folder / "facts.csv").write_text("file,author\na.jpg,Jo\n")
     address = reverse("image_import_folder")
     as_(ada).post(address, {"folder": "batch", "csv_name": "facts.csv"})
+    imports.run_waiting(stop=imports.Stop())
     assert Image.objects.get().author == "Jo"
     for outside in ("../media", "/etc", "nowhere", "batch/../../"):
         page = as_(ada).post(address, {"folder": outside}).content.decode()
@@ -427,6 +428,6 @@ def test_a_name_too_long_for_any_file_is_a_sentence(given: dict[str, str], as_: 
 
 def test_an_empty_file_is_refused_by_name_and_the_others_are_kept(as_: As, ada: User) -> None:
     files = [SimpleUploadedFile("empty.jpg", b""), SimpleUploadedFile("good.jpg", factories.jpeg())]
-    reply = as_(ada).post(reverse("image_import"), {"photographs": files})
+    reply = as_(ada).post(reverse("image_import"), {"photographs": files}, follow=True)
     assert "empty.jpg is empty." in reply.text
     assert Image.objects.get().name == "good.jpg"

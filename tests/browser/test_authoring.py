@@ -57,7 +57,8 @@ def test_photographs_are_chosen_uploaded_and_placed_by_keys(
     page.locator("[name=photographs]").set_input_files([tmp_path / "a.jpg", tmp_path / "b.jpg"])
     expect(page.locator("[data-drop-count]")).to_contain_text("2 files")
     page.keyboard.press("ControlOrMeta+Enter")
-    expect(page.get_by_role("heading", name="What became of each file")).to_be_visible()
+    page.wait_for_url("**/images/imports/*/")
+    expect(page.locator(".fates tbody tr")).to_have_count(2)
     first, second = Image.objects.order_by("pk")
     page.goto(f"/images/{first.pk}/")
     assert problems(page) == []
