@@ -6,6 +6,7 @@ The cast: Ada curates, Ben reviews, Lea and Lou label, Rita reads, Max is a stra
 from hashlib import sha256
 from io import BytesIO
 from itertools import count
+from random import Random
 from typing import Any
 
 from django.core.files.base import ContentFile
@@ -51,6 +52,14 @@ def jpeg(width: int = 64, height: int = 48, *, seed: int | None = None) -> bytes
     buffer = BytesIO()
     colour = (seed * 37 % 256, seed * 91 % 256, seed * 53 % 256)
     Picture.new("RGB", (width, height), colour).save(buffer, "JPEG")
+    return buffer.getvalue()
+
+
+def photograph(seed: int, *, quality: int = 90, size: tuple[int, int] = (160, 120)) -> bytes:
+    """A picture with shapes in it, another one for each seed; plain colours say nothing to a perceptual hash."""
+    coarse = Picture.frombytes("RGB", (8, 6), Random(seed).randbytes(8 * 6 * 3))
+    buffer = BytesIO()
+    coarse.resize(size, Picture.Resampling.BICUBIC).save(buffer, "JPEG", quality=quality)
     return buffer.getvalue()
 
 

@@ -206,12 +206,13 @@
     if (!state.unsent.size) location.assign(state.batch.url);
     else if (!part("note").textContent) part("note").textContent = `${words(state.unsent.size)} not sent.`;
   };
+  form.noValidate = true; // a folder is chosen outside the required field; that something is chosen is checked here
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     event.stopImmediatePropagation();
     if (state.running) return;
     if (chosen.length) start(chosen);
-    else if (form.querySelector("[data-drop-count]")) count.textContent = "Choose or drop files first.";
+    else count.textContent = "Choose or drop files first.";
   }, true);
   part("stop").addEventListener("click", () => {
     state.stopped = true;
