@@ -84,9 +84,8 @@ class Spent:
         """The cost to the cent; never nought for what is only small or not known."""
         if self.cost is None:
             return "unknown"
-        if 0 < self.cost < Decimal("0.005"):
-            return "under $0.01"
-        return f"${self.cost:,.2f}"
+        words = "under $0.01" if 0 < self.cost < Decimal("0.005") else f"${self.cost:,.2f}"
+        return f"at least {words}" if 0 < self.counted < self.replies else words
 
 
 def spent(jobs: Iterable[DraftJob]) -> dict[int, Spent]:
@@ -120,7 +119,7 @@ def _priced(used: Spent, drafter: Drafter) -> Spent:
     notes = []
     if missing := max(0, used.replies - used.counted):
         came = "1 reply came" if missing == 1 else f"{missing} replies came"
-        notes.append(f"at least: {came} without a token count")
+        notes.append(f"{came} without a token count")
     price_cached = drafter.price_cached_input
     if price_cached is None:
         price_cached = drafter.price_input

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from annotate.models import Dataset
+from annotate.models import Dataset, Drafter, Item
 from benchmark.models import Detector, EvaluatedModel
 from fpco_site.errors import Invalid
 
@@ -35,6 +35,20 @@ def detector_named(name: str) -> Detector:
     if found is None:
         known = Detector.objects.order_by("slug").values_list("slug", flat=True).distinct()
         raise Invalid(f"There is no detector {name!r}; {_known(known)}")
+    return found
+
+
+def drafter_named(name: str) -> Drafter:
+    found = Drafter.objects.filter(name=name).first()
+    if found is None:
+        raise Invalid(f"There is no drafter named {name!r}; {_known(Drafter.objects.values_list('name', flat=True))}")
+    return found
+
+
+def item_named(key: str) -> Item:
+    found = Item.objects.filter(key=key).first()
+    if found is None:
+        raise Invalid(f"There is no item {key!r}; an item's key stands in the address of its page.")
     return found
 
 

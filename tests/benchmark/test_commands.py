@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotate.models import Drafter, User
+from annotate.models import Draft, Drafter, DraftJob, User
+from annotate.services import draft_jobs, items
 from benchmark.management import waiting
 from benchmark.models import Detector, DetectorLabel, EvaluatedModel, Response, Run
 from benchmark.services import runs
@@ -172,3 +173,34 @@ def test_a_name_that_nobody_has_is_answered_with_those_that_there_are(
     said("load_models", catalogue)
     with pytest.raises(CommandError, match=words):
         said(*command)
+
+
+def test_draft_works_by_itself_where_no_worker_lives_and_is_over_when_nothing_waits(ada: User) -> None:
+    image = factories.image(target="cat")
+    items.place(image=image, cell=("single_clean", "animal", "identity"), by=ada)
+    assert "2 drafts are ready; 2 calls, cost $0.00." in said("draft", "--all", "--wait")
+    assert set(Draft.objects.values_list("kind", "state")) == {("questions", "ready"), ("premise", "ready")}
+    assert "Nothing waits" in said("draft", "--all", "--wait")
+    assert "running" in said("draft", "--item", image.sha256[:12], "--kind", "questions")
+
+
+def test_draft_goes_on_with_what_was_stopped_and_says_why_it_can_not(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items.place(image=factories.image(target="cat"), cell=("single_clean", "animal", "identity"), by=ada)
+    said("draft", "--cell", "single_clean/animal/identity")
+    draft_jobs.stop(job=DraftJob.objects.get(), by=ada)
+    assert "2 drafts are ready" in said("draft", "--cell", "single_clean/animal/identity", "--wait")
+    assert DraftJob.objects.count() == 1
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    Drafter.objects.create(name="GPT", provider="openai", model_id="gpt")
+    items.place(image=factories.image(target="dog"), cell=("single_clean", "animal", "identity"), by=ada)
+    for words, why in (
+        (["--all", "--drafter", "GPT"], "OPENAI_API_KEY is not set"),
+        (["--all", "--drafter", "Nobody"], "no drafter named 'Nobody'; there are: "),
+        (["--item", "nothing"], "no item 'nothing'"),
+        (["--cell", "cats"], "A cell is named as"),
+        (["--all", "--alternatives", "9"], "One, two or three"),
+    ):
+        with pytest.raises(CommandError, match=why):
+            said("draft", *words)
