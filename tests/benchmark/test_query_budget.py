@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Dataset, User
+from annotate.models import Dataset, DraftJob, User
 from benchmark.models import Attempt, Detector, Dialogue, EvaluatedModel, Run
 from tests import factories
 
@@ -51,6 +51,11 @@ PAGES = [
     ("cells", ""),
     ("study_settings", ""),
     ("dataset_freeze", ""),
+    ("drafting_list", ""),
+    ("drafting_live", ""),
+    ("drafting_job", "draft_job"),
+    ("drafter_list", ""),
+    ("prompt_list", ""),
     ("dataset_list", ""),
     ("dataset_differences", "dataset"),
     ("dataset_detail", "dataset"),
@@ -69,6 +74,7 @@ class Study:
     detector: Detector
     run: Run
     dialogue: Dialogue
+    draft_job: DraftJob
 
 
 def grow(over: Dataset, detector: Detector, by: User) -> Run:
@@ -81,7 +87,8 @@ def grow(over: Dataset, detector: Detector, by: User) -> Run:
             dialogue=lost, turn=1, outcome="failed", error_class=f"kind {turn}", started_at=timezone.now()
         )
     factories.run(model=factories.model(), dataset=over, state="paused", pause_reason="No key.")
-    factories.item()
+    factories.draft(factories.item(), state="failed", job=DraftJob.objects.order_by("pk").first())
+    factories.draft(factories.item(), payload={"target_description": "the cat", "questions": {}})
     factories.detector_labels(factories.detector(), run)
     factories.label_set(over, [], tasks=2)
     return run
@@ -93,7 +100,7 @@ def study(ada: User) -> Study:
     run = grow(over, detector, ada)
     dialogue = run.dialogues.filter(state="complete").first()
     assert dialogue is not None
-    return Study(over, run.model, detector, run, dialogue)
+    return Study(over, run.model, detector, run, dialogue, DraftJob.objects.earliest("pk"))
 
 
 def queries(client: Client, address: str) -> int:

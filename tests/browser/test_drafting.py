@@ -7,8 +7,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from annotate.models import Draft, Item, User
-from annotate.services import draft_jobs, drafters, items
+from annotate.models import Draft, Drafter, Item, User
+from annotate.services import draft_jobs, drafters, drafts, items
 from annotate.services.draft_jobs import Wish
 from tests import factories
 
@@ -39,20 +39,19 @@ def test_drafts_that_arrive_and_fail_leave_what_is_being_typed_alone(page: Page,
     page.goto(f"/review/{item.key}/edit/")
     page.keyboard.press("g")
     expect(page.locator("#draft-list")).to_contain_text("waiting")
+    other = Drafter.objects.create(name="Another", provider="drafter", model_id="another")
+    second = drafts.request(item=item, kind="questions", drafter=other, by=ada)
     page.locator("[name=alternatives]").select_option("3")
     area = page.locator("[name=content_1]")
     area.click()
     page.keyboard.type("What is the ")
-    questions = {str(n): text for n, text in enumerate(factories.questions("the tabby cat"), 1)}
-    Draft.objects.update(state="ready", payload={"target_description": "the tabby cat", "questions": questions})
-    expect(page.locator("#draft-list")).to_contain_text("the tabby cat")
+    Draft.objects.exclude(pk=second.pk).update(state="failed", error="The reply is not JSON.")
+    expect(page.locator("#draft-list")).to_contain_text("The reply is not JSON.")
     page.keyboard.type("cat on ")
-    Draft.objects.update(state="waiting")
-    draft_jobs.stop_by_engine(job=Draft.objects.get().job_id, reason="The provider does not answer.")
-    page.locator("[name=target]").evaluate(
-        "() => htmx.ajax('GET', location.pathname.replace('edit/', 'drafts/panel/'), '#draft-list')"
-    )
-    expect(page.locator("#draft-list")).to_contain_text("The provider does not answer.")
+    questions = {str(n): text for n, text in enumerate(factories.questions("the tabby cat"), 1)}
+    payload = {"target_description": "the tabby cat", "questions": questions}
+    Draft.objects.filter(pk=second.pk).update(state="ready", payload=payload)
+    expect(page.locator("#draft-list")).to_contain_text("Is the tabby cat facing the camera?")
     page.keyboard.type("the chair doing?")
     expect(area).to_have_value("What is the cat on the chair doing?")
     expect(area).to_be_focused()
