@@ -115,7 +115,10 @@ def _estimate(form: JobForm) -> dict[str, Any]:
         form = JobForm({name: value for name, value in values.items() if value is not None})
     if not form.is_valid():
         return {"plan": None}
-    plan = draft_jobs.plan(wish=form.wish(), drafter=form.cleaned_data["drafter"])
+    try:
+        plan = draft_jobs.plan(wish=form.wish(), drafter=form.cleaned_data["drafter"])
+    except FpcoError as error:
+        return {"plan": None, "why": error.message}
     return {"plan": plan, "estimated": form.cleaned_data["drafter"]}
 
 

@@ -147,6 +147,13 @@ def test_a_form_that_makes_no_sense_says_so(as_: As, ada: User, wrong: dict[str,
     assert why in reply.content.decode()
 
 
+def test_an_estimate_of_a_wish_that_makes_no_sense_says_why(as_: As, ada: User) -> None:
+    given = {"drafter": drafters.default().pk, "kind": "both", "scope": "variants", "alternatives": 1}
+    estimate = as_(ada).get(reverse("drafting_estimate"), given)
+    assert estimate.status_code == 200
+    assert "only the false premise is drafted" in estimate.content.decode()
+
+
 def test_a_job_is_stopped_and_continued_on_its_page(as_: As, ada: User) -> None:
     place(ada)
     job = draft_jobs.start(wish=Wish("questions"), drafter=drafters.default(), by=ada)
