@@ -37,20 +37,21 @@ _TELLING = (ATTRIBUTES - split("whole light plain")) | (PLACES - _COMMON)
 
 def answer_findings(turn: PlainTurn, description: str, found: Span) -> Iterator[Finding]:
     """At most one finding a question: the words that give the answer away."""
-    before = " ".join(turn.content[: found[0]].split())
-    after = turn.content[found[1] :].strip()
+    first = WORD.search(turn.content)
     target = phrase(description)
+    if first is None or first[0].casefold() in _YES_NO:
+        repeated = _repeated(turn.content, found, target)
+        if repeated:
+            said = turn.content[slice(*repeated)]
+            message = f"The description gives the answer away: it already says “{said}”."
+            yield warning(CODE, message, turn=turn.number, span=repeated, field="content")
+        return
+    before, after = " ".join(turn.content[: found[0]].split()), turn.content[found[1] :].strip()
     given = _asked_look(before, after, target) or _asked_place(before, after, target)
     given = given or _asked_kind(before, after, target) or _asked_action(before, after, target)
     if given:
         message = f"The description gives the answer away: “{given}”."
         yield warning(CODE, message, turn=turn.number, span=found, field="content")
-        return
-    repeated = _repeated(turn.content, found, target)
-    if repeated:
-        said = turn.content[slice(*repeated)]
-        message = f"The description gives the answer away: it already says “{said}”."
-        yield warning(CODE, message, turn=turn.number, span=repeated, field="content")
 
 
 def _asked_look(before: str, after: str, target: Phrase) -> str:
@@ -100,9 +101,6 @@ def _asked_action(before: str, after: str, target: Phrase) -> str:
 
 def _repeated(content: str, found: Span, target: Phrase) -> Span | None:
     """The word of look or place of a yes-or-no question that the description has too."""
-    first = WORD.search(content)
-    if first is None or first[0].casefold() not in _YES_NO:
-        return None
     telling = {word for word in target.said if word in _TELLING} - {target.label()}
     for token in WORD.finditer(content) if telling else ():
         if token[0].casefold() in telling and not found[0] <= token.start() < found[1]:

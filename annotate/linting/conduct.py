@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from annotate.drafting import occurrences
 from annotate.linting import nouns
-from annotate.linting.phrases import WORD
+from annotate.linting.labels import is_person
+from annotate.linting.phrases import WORD, phrase
 from annotate.linting.rewrites import computed
-from annotate.linting.sensitive import sensitive
+from annotate.linting.sensitive import ASKING, SENSITIVE, sensitive
 from annotate.linting.types import Finding, PlainItem, Severity, Span
-from annotate.linting.words import DETERMINERS, is_look, split
+from annotate.linting.words import DETERMINERS, is_look, is_thing, split
 
+ABOUT_PERSONS = frozenset({ASKING, SENSITIVE})
 FALSE = "modified_target_description"
 OFFENSIVE = Path(__file__).with_name("offensive.rot13.txt")
 # What identifies one person, vehicle or house. Error: certain; warning: a person must look.
@@ -37,6 +39,8 @@ CERTAIN = re.compile(
 _HINT = re.compile(r"[\d@]|www|//")
 POSSIBLE = re.compile(r"(?P<serial_number>\b(?=\w*\d)(?=\w*[A-Za-z])[A-Z0-9]{6,}\b|\b\d{4,}\b)")
 
+# Marks after which a sentence may start.
+ENDS = frozenset({".", "?", "!", ":", ";", "…", ""})
 TITLE = split("mr mrs ms miss dr prof president queen king pope captain sir lady")
 # Capitals that name no one in particular.
 KNOWN = split(
@@ -45,7 +49,7 @@ KNOWN = split(
     christmas halloween easter thanksgiving victorian gothic roman arctic asian african indian american chinese japanese
     italian mexican spanish russian turkish irish scottish british australian monday tuesday wednesday thursday friday
     saturday sunday january february march april june july august september october november december santa caesar
-    collie retriever shepherd terrier poodle husky"""
+    collie retriever shepherd terrier poodle husky stop exit open closed sale police ambulance atm wc no yes"""
 )
 SMALL = DETERMINERS | split(
     """is are was were do does did what where who which how why when can could would in on at by of to and or with for
@@ -80,13 +84,21 @@ class Mark(NamedTuple):
 
 def conduct_findings(item: PlainItem) -> Iterator[Finding]:
     """What must stand in no text; what stands in both descriptions is said of the true one."""
-    true = item.target_description
+    true, of_person = item.target_description, _may_be_person(item.target_description)
     known = {(mark.code, true[slice(*mark.span)].casefold()) for mark in marks(true, is_sentence=False)}
     for text in _texts(item):
         for mark in marks(text.text, is_sentence=text.turn is not None):
             said = (mark.code, text.text[slice(*mark.span)].casefold())
-            if text.field != FALSE or said not in known:
+            idle = mark.code in ABOUT_PERSONS and mark.severity is Severity.WARNING and not of_person
+            if not idle and (text.field != FALSE or said not in known):
                 yield Finding(mark.code, mark.severity, mark.message, text.turn, mark.span, text.field)
+
+
+def _may_be_person(description: str) -> bool:
+    """Whether the target is a person as far as words tell: "How old is the barn?" asks for no guess."""
+    target = phrase(description)
+    label = target.said[target.head] if target.said else ""
+    return is_person(label) or not is_thing(label)
 
 
 def _texts(item: PlainItem) -> Iterator[Text]:
@@ -117,9 +129,10 @@ def marks(text: str, *, is_sentence: bool) -> tuple[Mark, ...]:
     tokens = list(WORD.finditer(text))
     names = _names(text, tokens, is_sentence=is_sentence) if text[is_sentence:] != text[is_sentence:].lower() else ()
     found = [*identifiers, *(mark for mark in names if not _overlaps(mark.span, taken))]
-    if not watched().isdisjoint(token[0].casefold() for token in tokens):
+    said = [token[0].casefold() for token in tokens]
+    if not watched().isdisjoint(said):
         found += [*_brands(tokens), *_offensive(tokens)]
-    found += [Mark(code, severity, message, span) for code, severity, message, span in sensitive(text, tokens)]
+    found += [Mark(code, severity, message, span) for code, severity, message, span in sensitive(text, tokens, said)]
     return tuple(sorted(set(found), key=lambda mark: (mark.span, mark.code)))
 
 
@@ -146,7 +159,7 @@ def _names(text: str, tokens: list[re.Match[str]], *, is_sentence: bool) -> Iter
     capitals = [token for place, token in enumerate(tokens) if _is_capital(text, tokens, place)]
     if tokens and not is_sentence and _is_unknown(tokens[0][0]):
         capitals.insert(0, tokens[0])
-    titled = 2 * len(capitals) > len(tokens) and len(tokens) > 2
+    titled = any(token[0].istitle() and token[0].casefold() in SMALL for token in _inner(text, tokens))
     for run in _runs(text, capitals)[: 1 if titled else None]:
         span = (run[0].start(), run[-1].end())
         said = text[slice(*span)]
@@ -159,6 +172,13 @@ def _names(text: str, tokens: list[re.Match[str]], *, is_sentence: bool) -> Iter
             yield Mark("name", Severity.ERROR, f"“{said}” reads as the name of a person or a place.", span)
         elif not any(token[0].casefold() in BRANDS for token in run):
             yield Mark("name_possible", Severity.WARNING, f"“{said}” may be a name.", span)
+
+
+def _inner(text: str, tokens: list[re.Match[str]]) -> Iterator[re.Match[str]]:
+    """The words that start no sentence."""
+    for token in tokens[1:]:
+        if text[: token.start()].rstrip(" \"'“‘(")[-1:] not in ENDS:
+            yield token
 
 
 def _is_unknown(word: str) -> bool:
@@ -175,7 +195,7 @@ def _is_capital(text: str, tokens: list[re.Match[str]], place: int) -> bool:
         return False
     if place and tokens[place - 1][0].casefold() in TITLE:
         return True
-    return bool(place) and text[: tokens[place].start()].rstrip(" \"'“‘(")[-1:] not in {".", "?", "!", ":", ""}
+    return bool(place) and text[: tokens[place].start()].rstrip(" \"'“‘(")[-1:] not in ENDS
 
 
 def _runs(text: str, capitals: list[re.Match[str]]) -> list[list[re.Match[str]]]:

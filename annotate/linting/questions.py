@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from annotate.drafting import occurrences
 from annotate.linting.answers import answer_findings
@@ -39,10 +40,10 @@ def question_findings(item: PlainItem, plan: Plan) -> Iterator[Finding]:
 
 def form(text: str, turn: int, field: str) -> Iterator[Finding]:
     """A question ends as one, asks one thing, and has no stray space."""
-    if not _QUESTION_END.search(text):
+    if not (text.endswith("?") or _QUESTION_END.search(text)):
         message = "This does not end with a question mark."
         yield warning("not_a_question", message, turn=turn, span=_last(text), field=field)
-    again = _ASKS_AGAIN.search(text)
+    again = _ASKS_AGAIN.search(text) if text.count("?") > 1 or "," in text or ";" in text else None
     if again:
         message = "This asks two things; one question a turn can be answered and labelled as one."
         yield warning("two_questions", message, turn=turn, span=again.span(), field=field)
@@ -77,16 +78,22 @@ def _duplicates(item: PlainItem) -> Iterator[Finding]:
     alike: dict[tuple[str, ...], int] = {}
     idle = _IDLE | set(phrase(item.target_description).said)
     for turn in sorted(item.turns, key=lambda turn: turn.number):
-        said = tuple(word.casefold() for word in WORD.findall(turn.content))
+        said = tuple(WORD.findall(turn.content.casefold()))
         if not said:
             continue
-        core = tuple(_ENDINGS.sub("", word) for word in said if word not in idle)
+        core = tuple(_stem(word) for word in said if word not in idle)
         if first.setdefault(said, turn.number) != turn.number:
             message = f"This asks the same as question {first[said]}."
             yield error("question_duplicate", message, turn=turn.number, span=(0, len(turn.content)), field="content")
         elif len(core) > 1 and alike.setdefault(core, turn.number) != turn.number:
             message = f"This asks nearly the same as question {alike[core]}."
             yield warning("question_similar", message, turn=turn.number, span=(0, len(turn.content)), field="content")
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    """The word without its commonest endings: "facing" and "face" are one."""
+    return _ENDINGS.sub("", word)
 
 
 def _description(turn: PlainTurn, description: str) -> Iterator[Finding]:

@@ -38,11 +38,17 @@ AGE = re.compile(
     r"sixties|seventies|eighties|\d0s)\b|\bage of \d+\b",
     re.I,
 )
+# A text without one of these has no age in it: a cheap look before a costly one.
+AGE_HINTS = ("old", "OLD", "age", "AGE", "ies", "IES", "teens", "TEENS", "0s")
 ASKED = re.compile(
     r"\bhow old\b|\bwhat age\b|\bhow much does (?:he|she|x+) weigh\b"
     r"|\b(?:nationality|ethnicity|ethnic|race|religion|faith|sexual|orientation|disability|illness|disease|"
     r"income|salary|political|pregnant)\b",
     re.I,
+)
+ASKED_HINTS = split(
+    """old age weigh nationality ethnicity ethnic race religion faith sexual orientation disability illness disease
+    income salary political pregnant"""
 )
 GROUPS = (
     (ORIGIN, "origin"),
@@ -66,17 +72,19 @@ class Found(NamedTuple):
     span: Span
 
 
-def sensitive(text: str, tokens: Sequence[re.Match[str]]) -> Iterator[Found]:
-    """All guesses in a text and its words: errors where one is said of a person, warnings where it may be."""
-    said = [token[0].casefold() for token in tokens]
+def sensitive(text: str, tokens: Sequence[re.Match[str]], said: list[str]) -> Iterator[Found]:
+    """All guesses in a text, given with its words as found and in lower case.
+
+    They are errors where one is said of a person, warnings where it may be.
+    """
     for place, word in enumerate(said):
         if word in WATCHED:
             yield from _word(word, tokens[place].span(), said[place + 1 : place + 1 + REACH])
-    for found in AGE.finditer(text):
+    for found in AGE.finditer(text) if any(hint in text for hint in AGE_HINTS) else ():
         person = any(is_person(word) for word in _said_after(text, found)) or "in h" in found[0].casefold()
         message = f"“{found[0]}” guesses an age."
         yield Found(SENSITIVE, Severity.ERROR if person else Severity.WARNING, message, found.span())
-    asked = ASKED.search(text) if "?" in text else None
+    asked = ASKED.search(text) if not ASKED_HINTS.isdisjoint(said) else None
     if asked:
         message = f"“{asked[0]}” may ask for a guess at a sensitive attribute of a person."
         yield Found(ASKING, Severity.WARNING, message, asked.span())

@@ -26,6 +26,7 @@ HEAD = "# Nouns of things that can be seen, from WordNet 3.0; see nouns.LICENSE.
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 ID_WIDTH = 3
 MOST_SENSES = 3
+FEWEST_USES = 3
 MOST_WORDS = 2
 # A lesser sense is kept from this share of the main sense's count of uses on.
 SHARE = 0.1
@@ -119,8 +120,11 @@ def _is_visible(offset: str, synset: Synset, word: str, known: set[str]) -> bool
 
 
 def _mostly_seen(offsets: list[str], visible: list[str], used: Mapping[str, int]) -> bool:
+    """By the uses counted; where they are too few to tell, by the first meaning or most meanings."""
     total = sum(used.values())
-    return sum(used[offset] for offset in visible) * 2 >= total if total else offsets[0] in visible
+    if total >= FEWEST_USES:
+        return sum(used[offset] for offset in visible) * 2 >= total
+    return offsets[0] in visible or len(visible) * 2 >= len(offsets)
 
 
 def _main(visible: list[str], used: Mapping[str, int]) -> list[str]:
