@@ -10,7 +10,7 @@ from django.db.models import Prefetch, Q, QuerySet
 from annotate import drafting, selectors, sheets
 from annotate.axes import CELLS, PremiseClass
 from annotate.models import Draft, Item, Protocol, VariantCheck, VariantDraw
-from annotate.models.drafts import DraftKind, DraftState
+from annotate.models.drafts import OPEN, DraftKind, DraftState
 from annotate.models.items import ItemState
 from annotate.models.variants import CheckState
 from annotate.services import items, protocols, variant_checks, variants
@@ -241,14 +241,14 @@ def _checks(every: Sequence[Item]) -> dict[int, list[VariantCheck]]:
 
 
 def _drafts(every: Sequence[Item]) -> dict[int, list[Draft]]:
-    """Premises that were drafted and not put in yet, and drafts that are being made."""
+    """Premises that wait to be put in or are being made; where there is none of these, what failed last."""
     found: dict[int, list[Draft]] = defaultdict(list)
-    open_ = Q(state__in=[DraftState.WAITING, DraftState.RUNNING]) | Q(
-        state=DraftState.READY, applied_at=None, discarded_at=None
-    )
-    rows = Draft.objects.filter(open_, item__in=every, kind=DraftKind.PREMISE).select_related("drafter")
+    shown = Q(state__in=[*OPEN, DraftState.FAILED]) | Q(state=DraftState.READY, applied_at=None, discarded_at=None)
+    rows = Draft.objects.filter(shown, item__in=every, kind=DraftKind.PREMISE).select_related("drafter")
+    empty = {item.pk for item in every if not item.modified_target_description}
     for draft in rows.defer("request", "reply").order_by("-pk"):
-        found[draft.item_id].append(draft)
+        if draft.state != DraftState.FAILED or (draft.item_id in empty and not found[draft.item_id]):
+            found[draft.item_id].append(draft)
     return found
 
 

@@ -18,12 +18,18 @@ class PremiseForm(forms.Form):
 
     version = forms.IntegerField(widget=forms.HiddenInput)
     # What was shown comes back with what was typed, so that a text left alone never meets another person's edit.
-    premise = forms.CharField(label="Modified description", required=False, max_length=500, show_hidden_initial=True)
+    premise = forms.CharField(
+        label="Modified description",
+        required=False,
+        max_length=500,
+        widget=forms.TextInput(attrs={"placeholder": "the modified description", "autocomplete": "off"}),
+        show_hidden_initial=True,
+    )
     question = forms.CharField(
         label="Modified question 4",
         required=False,
         max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 2}),
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "its question follows by itself"}),
         show_hidden_initial=True,
     )
     machine = forms.CharField(required=False, widget=forms.HiddenInput)

@@ -249,6 +249,12 @@ def _simulated() -> Check:
     )
 
 
+def plain(item: Item) -> _Row:
+    """What the checks read of an item that is at hand with its picture."""
+    own = {name: getattr(item, name) for name in _Row._fields if hasattr(item, name)}
+    return _Row(**own, **{name: getattr(item.image, name) for name in _Row._fields if name not in own})
+
+
 def _licences(chosen: list[_Row]) -> Check:
     named = {(row.license, row.license_url) for row in chosen}
     open_ones = {pair for pair in named if licences.classify(*pair) is licences.Kind.OPEN}

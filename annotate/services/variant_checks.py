@@ -78,7 +78,7 @@ def scripted_checkers() -> list[Drafter]:
             defaults={
                 "provider": "drafter",
                 "model_id": f"scripted-checker-{family.lower()}",
-                "family": f"{family} (simulated)",
+                "family": family,
                 "max_output_tokens": 1024,
                 "concurrency": 8,
             },

@@ -60,6 +60,7 @@ def _checks(rows: list[Row], *, read_files: bool) -> list[Check]:
     slots = [slot for row in chosen for slot in row.slots]
     items = [slot.item for slot in slots]
     pictures = [row.parent for row in chosen]
+    plain = [freezing.plain(item) for item in pictures]
     return [
         _images(chosen),
         _left_out(rows, chosen),
@@ -68,8 +69,8 @@ def _checks(rows: list[Row], *, read_files: bool) -> list[Check]:
         _parents(pictures),
         *_opinions(slots),
         _drafters(items),
-        freezing._licences(pictures),
-        freezing._files(pictures) if read_files else freezing._files_later(pictures),
+        freezing._licences(plain),
+        freezing._files(plain) if read_files else freezing._files_later(plain),
     ]
 
 
