@@ -7,8 +7,8 @@ from django.db.models import Count, Exists, OuterRef
 from django.urls import reverse
 
 from annotate import cells, selectors, worklist
-from annotate.models import Assignment, Dataset, DatasetItem, Draft, Image, Item, Label, User
-from annotate.models.drafts import DraftState
+from annotate.models import Assignment, Dataset, DatasetItem, Draft, DraftJob, Image, Item, Label, User
+from annotate.models.drafts import DraftJobState, DraftState
 from annotate.models.items import ItemState
 from benchmark.models import Detection, DetectionJob, DetectorLabel, Response, Run, ValidationSet
 from benchmark.models.detectors import DetectionState, JobState
@@ -83,7 +83,16 @@ def waiting_for(user: User) -> list[Waiting]:
     """What waits for this person, the most urgent first. A reader has nothing to do."""
     if not user.is_author:
         return []
-    return [*_paused_runs(), *_paused_jobs(), *_my_labels(user), *_ripe_sets(), *_reviews(), *_drafts(), *_labels()]
+    return [
+        *_paused_runs(),
+        *_paused_jobs(),
+        *_stopped_drafting(),
+        *_my_labels(user),
+        *_ripe_sets(),
+        *_reviews(),
+        *_drafts(),
+        *_labels(),
+    ]
 
 
 def _paused_runs() -> Iterator[Waiting]:
@@ -96,6 +105,12 @@ def _paused_jobs() -> Iterator[Waiting]:
     for job in DetectionJob.objects.filter(state=JobState.PAUSED).select_related("detector", "dataset")[:SHOWN]:
         href = reverse("detector_detail", args=[job.detector_id])
         yield Waiting(f"{job.detector} over {job.dataset} is paused", job.pause_reason, None, href, "pause")
+
+
+def _stopped_drafting() -> Iterator[Waiting]:
+    for job in DraftJob.objects.filter(state=DraftJobState.STOPPED).select_related("drafter")[:SHOWN]:
+        href = reverse("drafting_job", args=[job.pk])
+        yield Waiting(f"Drafting by {job.drafter} has stopped", job.stop_reason, None, href, "stop")
 
 
 def _my_labels(user: User) -> Iterator[Waiting]:
@@ -130,9 +145,7 @@ def _drafts() -> Iterator[Waiting]:
     failed = Draft.objects.filter(~Exists(newer), state=DraftState.FAILED)
     found = failed.aggregate(items=Count("item", distinct=True))["items"]
     if found:
-        yield Waiting(
-            "Look at failed drafts", "draft again, or write", found, f"{reverse('review_queue')}?state=draft", "warn"
-        )
+        yield Waiting("Look at failed drafts", "draft again, or write", found, reverse("drafting_list"), "warn")
 
 
 def _labels() -> Iterator[Waiting]:

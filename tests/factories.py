@@ -132,11 +132,17 @@ def draft(of: Item, **more: Any) -> Draft:
         more.pop("drafter", None)
         or Drafter.objects.get_or_create(name="Scripted", defaults={"provider": "drafter", "model_id": "drafter"})[0]
     )
-    values: dict[str, Any] = {"kind": "questions", "state": "ready", "prompt_name": "draft_questions", **more}
+    values: dict[str, Any] = {
+        "kind": "questions",
+        "state": "ready",
+        "prompt_name": "draft_questions",
+        "prompt_version": "1",
+        **more,
+    }
     values["job"] = values.get("job") or DraftJob.objects.create(
         drafter=drafter, kind=values["kind"], scope="item", item=of, state="complete"
     )
-    return Draft.objects.create(item=of, drafter=drafter, prompt_version="1", **values)
+    return Draft.objects.create(item=of, drafter=drafter, **values)
 
 
 def approved(by: User, **more: Any) -> Item:

@@ -136,3 +136,9 @@ def test_a_validation_set_waits_to_be_closed_once_everybody_has_submitted(ada: U
     assert texts(ada) == []
     made.assignments.filter(person=lou).update(**done)
     assert texts(ada) == ["Close Round 1"]
+
+
+def test_drafting_that_stopped_waits_with_its_reason(ada: User) -> None:
+    draft = factories.draft(factories.item(state="draft"))
+    type(draft.job).objects.update(state="stopped", stop_reason="Check the key.")
+    assert texts(ada) == ["Drafting by Scripted has stopped"]
