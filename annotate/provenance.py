@@ -78,43 +78,15 @@ def csv_lines(dataset: Dataset) -> Iterator[str]:
 
 def steps(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The steps of one item in the order of their kinds, each as flat values by `COLUMNS`."""
-    item, image = record["item"], record["image"]
-    yield {
-        "item": item,
-        "step": "image",
-        "at": image["imported_at"],
-        "who": image["imported_by"],
-        "what": f"{image['source']} {image['source_id']}".strip(),
-        "sha256": image["original_sha256"],
-        "detail": "; ".join(filter(None, (image["author"], image["license"], image["landing_url"]))),
-    }
+    item = record["item"]
+    yield {"item": item, "step": "image", **_image_step(record["image"])}
     for draft in record["drafts"]:
-        yield {
-            "item": item,
-            "step": "draft",
-            "at": draft["finished_at"] or draft["requested_at"],
-            "who": draft["requested_by"],
-            "what": f"{draft['kind']}: {draft['state']}",
-            "model": draft["model_answered"] or draft["model_asked"],
-            "prompt": f"{draft['prompt']} {draft['prompt_version']}",
-            "sha256": draft["prompt_sha256"],
-            "tokens": None if draft["input_tokens"] is None else draft["input_tokens"] + (draft["output_tokens"] or 0),
-            "detail": f"applied by {draft['applied_by']} at {draft['applied_at']}" if draft["applied_at"] else "",
-        }
+        yield {"item": item, "step": "draft", **_draft_step(draft)}
     for revision in record["revisions"]:
         what = {"what": revision["reason"], "version": revision["version"], "who": revision["by"]}
         yield {"item": item, "step": "revision", "at": revision["at"], **what}
     for review in record["reviews"]:
-        held = [name for name in CHECKS if review["checks"][name]]
-        yield {
-            "item": item,
-            "step": "review",
-            "at": review["at"],
-            "who": review["by"],
-            "what": review["verdict"],
-            "version": review["version"],
-            "detail": "; ".join(filter(None, (", ".join(held), review["comment"], _withdrawn(review)))),
-        }
+        yield {"item": item, "step": "review", **_review_step(review)}
     for comment in record["comments"]:
         said = {"what": comment["line"] or "the item", "version": comment["version"], "detail": comment["text"]}
         yield {"item": item, "step": "comment", "at": comment["at"], "who": comment["by"], **said}
@@ -123,8 +95,39 @@ def steps(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"item": item, "step": dataset["origin"], "at": dataset["at"], **what}
 
 
-def _withdrawn(review: dict[str, Any]) -> str:
-    return f"taken back at {review['withdrawn_at']}" if review["withdrawn_at"] else ""
+def _image_step(image: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "at": image["imported_at"],
+        "who": image["imported_by"],
+        "what": f"{image['source']} {image['source_id']}".strip(),
+        "sha256": image["original_sha256"],
+        "detail": "; ".join(filter(None, (image["author"], image["license"], image["landing_url"]))),
+    }
+
+
+def _draft_step(draft: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "at": draft["finished_at"] or draft["requested_at"],
+        "who": draft["requested_by"],
+        "what": f"{draft['kind']}: {draft['state']}",
+        "model": draft["model_answered"] or draft["model_asked"],
+        "prompt": f"{draft['prompt']} {draft['prompt_version']}",
+        "sha256": draft["prompt_sha256"],
+        "tokens": None if draft["input_tokens"] is None else draft["input_tokens"] + (draft["output_tokens"] or 0),
+        "detail": f"applied by {draft['applied_by']} at {draft['applied_at']}" if draft["applied_at"] else "",
+    }
+
+
+def _review_step(review: dict[str, Any]) -> dict[str, Any]:
+    held = ", ".join(name for name in CHECKS if review["checks"][name])
+    back = f"taken back at {review['withdrawn_at']}" if review["withdrawn_at"] else ""
+    return {
+        "at": review["at"],
+        "who": review["by"],
+        "what": review["verdict"],
+        "version": review["version"],
+        "detail": "; ".join(filter(None, (held, review["comment"], back))),
+    }
 
 
 def _csv_line(values: Iterable[str]) -> str:

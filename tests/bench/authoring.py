@@ -61,8 +61,9 @@ def addresses() -> list[tuple[str, str]]:
     one = {state: Item.objects.filter(state=state).order_by("pk")[50] for state in ("approved", "in_review", "draft")}
     second, first = Dataset.objects.order_by("-pk")
     cell = "complexity=single_clean&category=animal&premise_class=identity"
-    queue, item = reverse("review_queue"), second.items.order_by("key")[50]
+    item = second.items.order_by("key")[50]
     return [
+        *_queues(cell),
         ("overview", reverse("overview")),
         ("grid of cells", reverse("cells")),
         ("one cell", f"{reverse('cell')}?{cell}"),
@@ -70,13 +71,6 @@ def addresses() -> list[tuple[str, str]]:
         ("images", reverse("image_list")),
         ("images without a place", f"{reverse('image_list')}?place=unplaced"),
         ("one image", reverse("image_detail", args=[Image.objects.order_by("pk")[500].pk])),
-        ("queue", queue),
-        ("queue, in review", f"{queue}?state=in_review"),
-        ("queue, drafts", f"{queue}?state=draft"),
-        ("queue, approved, page 5", f"{queue}?state=approved&page=5"),
-        ("queue, one cell", f"{queue}?{cell}"),
-        ("queue, search", f"{queue}?q=post+10"),
-        ("queue, one author, newest", f"{queue}?author=ada&sort=newest"),
         ("review of an item", reverse("item_review", args=[one["in_review"].key]) + "?state=in_review"),
         ("review of an approved item", reverse("item_review", args=[one["approved"].key])),
         ("editor", reverse("item_edit", args=[one["in_review"].key]) + "?state=in_review"),
@@ -92,6 +86,22 @@ def addresses() -> list[tuple[str, str]]:
         ("drafting", reverse("drafting_list")),
         ("variants", reverse("variant_list")),
         ("differences", f"{reverse('dataset_differences', args=[second.pk])}?from={first.pk}"),
+    ]
+
+
+def _queues(cell: str) -> list[tuple[str, str]]:
+    """The review queue under several filters."""
+    from django.urls import reverse
+
+    queue = reverse("review_queue")
+    return [
+        ("queue", queue),
+        ("queue, in review", f"{queue}?state=in_review"),
+        ("queue, drafts", f"{queue}?state=draft"),
+        ("queue, approved, page 5", f"{queue}?state=approved&page=5"),
+        ("queue, one cell", f"{queue}?{cell}"),
+        ("queue, search", f"{queue}?q=post+10"),
+        ("queue, one author, newest", f"{queue}?author=ada&sort=newest"),
     ]
 
 
