@@ -104,7 +104,8 @@ def decide(*, pair: ImagePair, keep: Image | None, by: User) -> ImagePair:
     if pair.state != PairState.OPEN:
         raise Conflict(f"This pair was decided already: {pair.get_state_display()}. Undo that first.")
     if keep is not None:
-        _set_aside(pair.second if keep.pk == pair.first_id else pair.first, keep)
+        kept, other = (pair.first, pair.second) if keep.pk == pair.first_id else (pair.second, pair.first)
+        _set_aside(other, kept)
     pair.state = PairState.DIFFERENT if keep is None else PairState.SAME
     pair.decided_by, pair.decided_at = by, timezone.now()
     pair.save(update_fields=["state", "decided_by", "decided_at"])

@@ -54,7 +54,7 @@ def test_a_folder_is_sent_and_every_file_has_its_fate(page: Page, sign_in: SignI
     assert problems(page) == []
     page.locator(".tile", has_text="refused").click()
     expect(page.locator(".fates tbody tr")).to_have_count(1)
-    expect(page.locator(".fates")).to_contain_text("broken.jpg is damaged or cut off")
+    expect(page.locator(".fates")).to_contain_text("broken.jpg is not a picture of a known format")
     assert Image.objects.count() == 12
     assert ImportBatch.objects.get().state == "complete"
 
@@ -125,7 +125,7 @@ def test_after_a_closed_tab_the_same_folder_goes_on_where_it_was(
     choose_folder(again, folder)
     again.keyboard.press("ControlOrMeta+Enter")
     expect(again.locator("[data-sender]")).to_be_visible()
-    again.wait_for_function("document.querySelectorAll('[data-drop-form]').length === 0")
+    expect(again.locator("[data-drop-form]")).to_have_count(0)
     assert Image.objects.count() == 16
     assert len(asked) == 17 - kept  # nothing that was here was sent again; the broken one was still to come
     assert sorted(set(outcomes().values())) == ["added", "refused"]
