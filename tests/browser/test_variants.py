@@ -11,6 +11,7 @@ from tests import factories
 from tests.variants import PREMISES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+READY = "#decide[data-ready]"
 SignIn = Callable[[Page, User], None]
 
 
@@ -49,12 +50,13 @@ def test_an_image_goes_from_the_draw_to_a_frozen_dataset_of_variants(
     assert problems(other) == []
     expect(other.get_by_text("only the premise is its own")).to_be_visible()
     for left in range(5, -1, -1):
+        other.wait_for_selector(READY)
         for tick in other.locator("input[name=accepted]").all():
             tick.check()
+        shown = other.url
         other.locator("h1").click()
         other.keyboard.press("a")
-        expect(other.locator("#messages")).to_contain_text("approved")
-        other.wait_for_load_state()
+        other.wait_for_url(lambda url, shown=shown: url != shown)  # type: ignore[misc]
         assert Item.objects.filter(parent=parent, state="in_review").count() == left
 
     page.goto("/variants/freeze/")
