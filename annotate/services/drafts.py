@@ -47,8 +47,13 @@ def request(
 
 @transaction.atomic
 def apply(*, draft: Draft, version: int, by: User) -> Item:
-    """Put a draft's texts into the item as its next version; the former texts stay in its history."""
-    return put_in(drafts=[draft], version=version, by=by)
+    """Put a draft's texts into the item as its next version; the former texts stay in its history.
+
+    A premise brings the questions that it was made of along, while nobody has decided on them.
+    """
+    base = draft.based_on
+    whole = [base, draft] if base is not None and base.undecided else [draft]
+    return put_in(drafts=whole, version=version, by=by)
 
 
 @transaction.atomic
@@ -96,7 +101,7 @@ def proposed(texts: Texts, drafts: Sequence[Draft]) -> Texts:
 
 def panel(item: Item) -> dict[str, Any]:
     """What the drafts panel of an item's page shows."""
-    rows = list(item.drafts.select_related("drafter", "requested_by", "applied_by", "job")[:SHOWN])
+    rows = list(item.drafts.select_related("drafter", "requested_by", "applied_by", "job", "based_on")[:SHOWN])
     texts = items.texts_of(item)
     return {
         "drafts": [shown(draft, texts.questions) for draft in rows],
@@ -110,10 +115,11 @@ def panel(item: Item) -> dict[str, Any]:
 
 def shown(draft: Draft, questions: Mapping[int, Question]) -> Shown:
     payload = draft.payload or {}
+    base = (draft.based_on.payload or {}).get("questions", {}) if draft.based_on else {}
     rows = []
     for number, text in sorted((int(number), text) for number, text in payload.get("questions", {}).items()):
-        now = questions.get(number, Question()).content
-        against = now if draft.kind == DraftKind.PREMISE else text
+        now = base.get(str(number)) or questions.get(number, Question()).content
+        against = now if now and draft.kind == DraftKind.PREMISE else text
         rows.append((number, drafting.split_marks(against, text)[1]))
     raw = (draft.reply or b"").decode("utf-8", "replace") if draft.state == DraftState.FAILED else ""
     return Shown(draft=draft, description=draft.description, rows=rows, reply=raw)

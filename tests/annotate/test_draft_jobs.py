@@ -248,7 +248,10 @@ def test_both_drafts_the_premise_on_the_drafts_own_questions(ada: User, desk: De
     item.refresh_from_db()
     assert (item.target_description, item.version) == ("", 1)
     assert DraftJob.objects.get().state == "complete"
-    saved = drafts.put_in(drafts=[second, first], version=1, by=ada, submit=True)
+    shown = drafts.panel(item)["drafts"][0]
+    assert [segment.text for segment in shown.rows[0][1] if segment.changed] == ["dog"]  # against its own questions
+    saved = drafts.apply(draft=second, version=1, by=ada)
+    saved = items.submit(item=saved, version=2, by=ada)
     assert (saved.state, items.missing_texts(saved)) == ("in_review", "")
     assert saved.modified_target_description == "the tabby dog on the stool"
     assert item.revisions.count() == 3  # placed, put in, submitted
