@@ -139,11 +139,19 @@ def test_who_is_signed_out_on_the_way_is_told_and_sends_the_rest_afterwards(
     page.goto("/images/import/")
     choose_folder(page, folder)
     held: list[Route] = []
-    page.route("**/send/", lambda route: held.append(route))
+    holding = True
+
+    def hold(route: Route) -> None:
+        if holding:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/send/", hold)
     page.keyboard.press("ControlOrMeta+Enter")
     expect(page.locator("[data-sender-count]")).to_contain_text("0 of 5 files sent")
     page.wait_for_timeout(200)
-    page.unroute("**/send/")
+    holding = False
     cookies = [cookie for cookie in page.context.cookies() if cookie["name"] == "sessionid"]
     page.context.clear_cookies(name="sessionid")
     for route in held:
