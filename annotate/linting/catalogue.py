@@ -71,7 +71,7 @@ CATALOGUE: dict[str, tuple[Rule, ...]] = {
         Rule("premise_in_content", E, "The modified description is in the question with the true one."),
         Rule("not_a_question", W, "It does not end with a question mark."),
         Rule("two_questions", W, "It asks two things."),
-        Rule("untidy_space", W, "It has a stray space or line break."),
+        Rule("untidy_space", W, "It has a stray space, line break or invisible letter."),
         Rule("answer_given", W, "The description says already what is asked."),
     ),
     "The rewritten questions": (

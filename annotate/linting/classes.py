@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from annotate.drafting import Change
 from annotate.linting import nouns
-from annotate.linting.labels import Fit, fit
+from annotate.linting.labels import Fit, fit, is_person
 from annotate.linting.phrases import Phrase
 from annotate.linting.types import Finding, Severity, Span, error, warning
 from annotate.linting.words import (
@@ -28,6 +28,7 @@ FALSE = "modified_target_description"
 # After these the target wears, holds or has something; what is said of it is still said of the target.
 HAVING = frozenset({"with", "wearing", "holding", "carrying", "in", "of"})
 OWNERS = frozenset({"his", "her", "its", "their"})
+SIDES = frozenset({"left", "right", "front", "back", "top", "bottom", "middle", "foreground", "background"})
 # Words that tie what follows to the target by place alone.
 TIES = PLACES - {"in", "left", "right", "top", "bottom", "front", "back", "side", "center", "centre", "middle"}
 
@@ -50,12 +51,21 @@ def _other_class(premise_class: str, false: Phrase, change: Change) -> tuple[str
     in_head = change.start < false.naming
     if not in_head:
         both.discard("identity")
+    if change.start and false.said[change.start - 1] in OWNERS:
+        both.discard("location")  # "lying on its back", "lying on its side": a pose
     if len(both) == 1 and premise_class not in both:
         return both.pop(), Severity.ERROR
-    thing = bool(change.old) and is_thing(change.old[-1]) and is_thing(change.new[-1])
-    if premise_class == "attribute" and thing and not in_head and not is_part(change.old[-1]) and _tied(false, change):
+    if premise_class == "attribute" and not in_head and _other_place(false, change) and _tied(false, change):
         return "location", Severity.WARNING
     return None
+
+
+def _other_place(false: Phrase, change: Change) -> bool:
+    """Whether the last word of a phrase is another: "by the tree", "by the lake", not "by the oak door"."""
+    if not change.old or is_look(change.old[-1]) or is_look(change.new[-1]) or is_part(change.old[-1]):
+        return False
+    after = false.said[change.end : change.end + 1]
+    return not after or after[0] in PLACES or after[0] in HAVING
 
 
 def _identity(true: Phrase, false: Phrase, change: Change, span: Span, *, mismatch: bool) -> Iterator[Finding]:
@@ -154,16 +164,28 @@ def _attached(true: Phrase, false: Phrase, change: Change, span: Span) -> Iterat
     """A place must be the whole target's, not its clothes' or a body part's."""
     said, before = false.said, false.said[: change.start]
     part = _part(false, change)
-    if part:
+    if part and not _of_another(false, change):
         message = f"The place is that of “{part}”, not of the whole target."
         yield error("location_of_a_part", message, span=span, field=FALSE)
         return
     between = set(said[true.naming : change.start])
-    if not change.old and (between & {"with", "wearing"} or any(is_part(word) for word in between)):
+    had = between & {"with", "wearing", "holding", "carrying"} and change.new[-1] in SIDES and change.end == len(said)
+    if had or (not change.old and (between & {"with", "wearing"} or any(is_part(word) for word in between))):
         last = [word for word in before if is_thing(word)][-1:]
         whose = f"“{last[0]}”" if last else "a part"
         message = f"“{' '.join(change.new)}” may be read as the place of {whose}."
         yield warning("location_may_attach", message, span=span, field=FALSE)
+
+
+def _of_another(false: Phrase, change: Change) -> bool:
+    """Whether the part is of somebody whom the target is beside: "the parrot on the woman's left shoulder"."""
+    said = false.said[false.naming : change.end + 2]
+    if {"with", "wearing", "holding", "carrying"} & {*said}:
+        return False
+    owners = {word for word in said if word in OWNERS}
+    return any(word.endswith(("'s", "’s")) for word in said) or (
+        bool(owners) and owners <= {"his", "her"} and not is_person(false.label())
+    )
 
 
 def _part(false: Phrase, change: Change) -> str:

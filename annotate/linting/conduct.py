@@ -55,6 +55,12 @@ SMALL = DETERMINERS | split(
     """is are was were do does did what where who which how why when can could would in on at by of to and or with for
     from there any near behind under"""
 )
+BREEDS = frozenset({"great dane", "saint bernard", "st bernard", "st. bernard"})
+# First names that the table of nouns has as things; those of animals and dishes ("robin", "olive") are not here.
+FIRST_NAMES = split(
+    """james john timothy frank jack donna jean charlotte bob tom art mike jenny peter hazel holly victor max chuck gene
+    dean earl lance mason carter cooper molly reed heath jade fanny tammy"""
+)
 BRANDS = split(
     """nike adidas puma reebok coca-cola pepsi sprite fanta mcdonald's starbucks ferrari lamborghini porsche toyota
     honda ford chevrolet bmw mercedes mercedes-benz audi volkswagen vw nissan hyundai kia mazda subaru tesla volvo fiat
@@ -168,10 +174,19 @@ def _names(text: str, tokens: list[re.Match[str]], *, is_sentence: bool) -> Iter
             continue
         before = WORD.findall(text[: span[0]])[-1:]
         title = run[0][0].casefold() in TITLE or (before and before[0].casefold() in TITLE | {"named", "called"})
-        if (len(run) > 1 or title) and not titled and not said.isupper():
+        if said.casefold() in BREEDS:
+            continue
+        certain = len(run) > 1 and not _is_kind(text[span[1] :])
+        if (certain or title) and not titled and not said.isupper():
             yield Mark("name", Severity.ERROR, f"“{said}” reads as the name of a person or a place.", span)
         elif not any(token[0].casefold() in BRANDS for token in run):
             yield Mark("name_possible", Severity.WARNING, f"“{said}” may be a name.", span)
+
+
+def _is_kind(after: str) -> bool:
+    """Whether the name is that of a kind: "Jack Russell | terrier", "New York | cheesecake"."""
+    words = WORD.findall(after)[:1]
+    return bool(words) and words[0].islower() and nouns.kind(words[0]) in {"animal", "food"}
 
 
 def _inner(text: str, tokens: list[re.Match[str]]) -> Iterator[re.Match[str]]:
@@ -184,6 +199,8 @@ def _inner(text: str, tokens: list[re.Match[str]]) -> Iterator[re.Match[str]]:
 def _is_unknown(word: str) -> bool:
     """Whether a capital at the start of a description is of no word that may well stand there."""
     small = word.casefold()
+    if small in FIRST_NAMES:
+        return word.istitle()
     return word[0].isupper() and not (small in SMALL or small in KNOWN or is_look(small) or nouns.is_noun(small))
 
 

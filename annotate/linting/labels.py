@@ -119,6 +119,8 @@ NEAR = tuple(
         ),
     )
 )
+# Broader and narrower in the table of nouns, and two kinds in everyday speech.
+APART = frozenset({split("canoe kayak")})
 # Broader labels of everyday speech that WordNet files elsewhere.
 BROADER = {
     "vehicle": split("bus train tram taxi locomotive streetcar trolley rocket helicopter"),
@@ -187,6 +189,8 @@ def _things(old: str, new: str) -> Verdict:
     if new in BROADER.get(old, ()) or old in BROADER.get(new, ()):
         return Verdict(Fit.SOFT, "one is the broader label of the other")
     found = nouns.related(old, new)
+    if frozenset({old, new}) in APART:
+        return Verdict(Fit.NEAR, "the two are near in kind")
     if found.relation is not Relation.NONE:
         same = found.relation is Relation.SAME
         reason = "the two are the same in other words" if same else "one is the broader label of the other"

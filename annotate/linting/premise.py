@@ -19,6 +19,7 @@ SET_PHRASES = frozenset(
     for text in ("in front of", "on top of", "next to", "close to", "far from", "outside of", "inside of")
 )
 EDGES = ".?!,;:"
+OPENING = '-–—*•·"“„‘«'
 # Spelled like a vowel and spoken like none ("a unicycle", "a one-eyed cat"), and the other way round.
 _VOWEL = re.compile(r"^(?!uni[cfotv]|us[eu]|one\b|once\b|euro|ute)(?:[aeiou]|hour|honest)", re.IGNORECASE)
 TRUE, FALSE = "target_description", "modified_target_description"
@@ -141,7 +142,8 @@ def _articles(false: Phrase, found: Sequence[Change]) -> Iterator[Finding]:
 
 
 def local_changes(premise_class: str, description: str, modified: str) -> list[Change]:
-    """The changes, those joined that only articles part: "on the sofa", "under the table" is one phrase.
+    """The changes, those joined that only articles part: "on the sofa", "under the table" is one phrase, and so is
+    "in the man's arms", "at the man's feet".
 
     An identity change may take the pronouns with it: "the woman in her coat", "the man in his coat".
     """
@@ -151,7 +153,7 @@ def local_changes(premise_class: str, description: str, modified: str) -> list[C
         between = said[joined[-1].end : change.start] if joined else []
         if premise_class == "identity" and change.new and {*change.old, *change.new} <= PRONOUNS:
             continue
-        if joined and set(between) <= DETERMINERS | {"of"}:
+        if joined and {word for word in between if not word.endswith(("'s", "’s"))} <= DETERMINERS | {"of"}:
             last = joined.pop()
             old, new = (*last.old, *between, *change.old), (*last.new, *between, *change.new)
             change = Change(old, new, last.start, change.end)
@@ -180,8 +182,13 @@ def _all(text: str) -> Span:
 
 
 def _edge(text: str) -> Span | None:
-    """The stray space or mark at an edge of a text."""
+    """The stray space, mark or invisible letter at an edge of a text."""
     inner = text.strip()
+    quoted = inner[:1] in OPENING and (inner[0] in "-–—*•·" or inner[-1] in '"”’»“')
+    if inner and (quoted or not inner[0].isprintable()):
+        return (0, text.index(inner[0]) + 1)
+    if inner and not inner[-1].isprintable():
+        return (text.rindex(inner[-1]), len(text))
     if text[:1].isspace():
         return (0, text.index(inner[0]) if inner else len(text))
     if inner and inner[-1] in EDGES:

@@ -11,7 +11,10 @@ from annotate.linting.types import Finding, PlainItem, PlainTurn, Plan, Span, er
 from annotate.linting.words import DETERMINERS, PLACES, STAND_INS, split
 
 _QUESTION_END = re.compile(r"\?[\"'”’)\]]*\s*$")
-_UNTIDY = re.compile(r"^\s+|\s+$|[\t\r\n]|  +")
+_UNTIDY = re.compile(
+    r"^\s+|\s+$|[\t\r\n]|  +|\s(?=[?!,;](?:\s|$))"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
+)
 _ASKS_AGAIN = re.compile(
     r"\?.*\w.*\?|[,;] (?:and|or) (?:what|where|who|which|how|why|when|is|are|does|do|can)\b", re.I | re.S
 )
@@ -47,10 +50,15 @@ def form(text: str, turn: int, field: str) -> Iterator[Finding]:
     if again:
         message = "This asks two things; one question a turn can be answered and labelled as one."
         yield warning("two_questions", message, turn=turn, span=again.span(), field=field)
-    stray = _UNTIDY.search(text)
+    stray = _UNTIDY.search(text) if not _is_tidy(text) else None
     if stray:
-        message = "There is a stray space or line break."
+        message = "There is a stray space, line break or invisible letter."
         yield warning("untidy_space", message, turn=turn, span=stray.span(), field=field)
+
+
+def _is_tidy(text: str) -> bool:
+    """A cheap look before a costly one."""
+    return text.isprintable() and text == " ".join(text.split()) and " ?" not in text and " ," not in text
 
 
 def _last(text: str) -> Span:

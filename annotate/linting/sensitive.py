@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from annotate.linting import nouns
 from annotate.linting.labels import is_person
 from annotate.linting.phrases import WORD
 from annotate.linting.types import Severity, Span
@@ -41,14 +42,14 @@ AGE = re.compile(
 # A text without one of these has no age in it: a cheap look before a costly one.
 AGE_HINTS = ("old", "OLD", "age", "AGE", "ies", "IES", "teens", "TEENS", "0s")
 ASKED = re.compile(
-    r"\bhow old\b|\bwhat age\b|\bhow much does (?:he|she|x+) weigh\b"
+    r"\bhow old\b|\bwhat age\b|\b(?:what|which) country\b|\bhow much does (?:he|she|x+) weigh\b"
     r"|\b(?:nationality|ethnicity|ethnic|race|religion|faith|sexual|orientation|disability|illness|disease|"
     r"income|salary|political|pregnant)\b",
     re.I,
 )
 ASKED_HINTS = split(
-    """old age weigh nationality ethnicity ethnic race religion faith sexual orientation disability illness disease
-    income salary political pregnant"""
+    """old age weigh country nationality ethnicity ethnic race religion faith sexual orientation disability illness
+    disease income salary political pregnant"""
 )
 GROUPS = (
     (ORIGIN, "origin"),
@@ -98,6 +99,8 @@ def _said_after(text: str, found: re.Match[str]) -> list[str]:
 def _word(word: str, span: Span, after: list[str]) -> Iterator[Found]:
     named = next((place for place, following in enumerate(after) if is_person(following)), None)
     of_person = named is not None and not {"and", "or", "in", "with", "on", "the", "a", "of"} & set(after[:named])
+    if named == 0 and nouns.kind(f"{word} {after[0]}") not in {"", "person"}:
+        return  # "German shepherd", "black widow": the kind of a thing that has a person's word in it
     if word in SKIN and of_person and named == 0:
         message = f"“{word} {after[0]}” reads as a guess of origin; name clothes or place instead."
         yield Found(SENSITIVE, Severity.ERROR, message, span)

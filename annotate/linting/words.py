@@ -137,14 +137,17 @@ NEAR_LOOKS = tuple(
 # Places by the axis they lie on; two on one axis exclude each other, two on different ones may both hold.
 AXES = {
     "sideways": split("left right leftmost rightmost left-hand right-hand center centre middle central"),
-    "upwards": split("top bottom upper lower above below over under underneath beneath atop center centre middle"),
+    "upwards": split(
+        "top bottom upper lower above below over under underneath beneath atop center centre middle high low"
+    ),
     "depth": split(
         """foreground background front back rear behind closest nearest farthest furthest far near close middle
         distance distant"""
     ),
     "relation": split(
         """on under in inside outside within beside next near behind between above below over underneath beneath
-        against front by at across around opposite along atop into onto through off among away far"""
+        against front by at across around opposite along atop into onto through off among away far
+        indoors outdoors upstairs downstairs"""
     ),
     "region": split("corner edge side center centre middle end border"),
 }
@@ -204,6 +207,7 @@ PHRASE_STARTS = (
     PLACES
     - split("left right middle back front top bottom upper lower far leftmost rightmost left-hand right-hand")
     - split("center centre central corner edge side end border distant foreground background rear close near distance")
+    - split("high low")
 ) | split(
     """near with without wearing holding carrying looking facing standing sitting lying running walking riding leaning
     seen to from who which that whose while"""

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate import drafting, review_page, selectors, sheets
 from annotate.axes import Category, Complexity, PremiseClass
 from annotate.forms.items import DecisionForm, ReasonForm
-from annotate.linting import Severity
+from annotate.linting import Finding, Severity
 from annotate.models import Item, Protocol, Review
 from annotate.models.items import ItemState
 from annotate.models.reviews import Verdict
@@ -30,7 +31,8 @@ OPEN = (ItemState.DRAFT, ItemState.IN_REVIEW)
 @author_required
 def review_queue(request: HttpRequest) -> HttpResponse:
     person, queue, rule = person_of(request), queue_of(request), rules.current()
-    page = Paginator(queue.items().prefetch_related("turns"), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(queue.items(), PER_PAGE).get_page(request.GET.get("page"))
+    prefetch_related_objects([item for item in page if item.state in OPEN], "turns")  # the rules read these alone
     counts, plan = selectors.state_counts(), protocols.lexical() if queue.variants else protocols.study()
     remarks = open_counts(page.object_list, person, rule)
     given = reviews.given_by(person, page.object_list)
@@ -126,12 +128,13 @@ def _filters(queue: selectors.Queue) -> dict[str, Any]:
 
 def _row(item: Item, plan: Protocol) -> dict[str, Any]:
     """One line of the queue; the rules are asked only where something is still to be decided."""
-    texts = items.texts_of(item)
-    findings = sheets.findings_of(texts, premise_class=item.premise_class, plan=plan) if item.state in OPEN else []
+    findings: list[Finding] = []
+    if item.state in OPEN:
+        findings = sheets.findings_of(items.texts_of(item), premise_class=item.premise_class, plan=plan)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     return {
         "item": item,
-        "premise": drafting.split_marks(texts.target_description, texts.modified_target_description)[1],
+        "premise": drafting.split_marks(item.target_description, item.modified_target_description)[1],
         "open": item.state in OPEN,
         "errors": errors,
         "warnings": len(findings) - errors,

@@ -236,6 +236,10 @@ PREMISES = [
         "the woman with a bag on her back", "back", "the woman with a bag on her shoulder near the door"),
     Premise("location_of_a_part", E, LOCATION, "the dog with its paw over the ledge",
         "the dog with its paw under the ledge", "under", "the dog behind the ledge"),
+    Premise("location_may_attach", W, LOCATION, "the man with the hat on the left",
+        "the man with the hat on the right", "right", "the man on the right with the hat"),
+    Premise("class_mismatch", W, ATTRIBUTE, "the red car by the tree", "the red car by the lake", "lake",
+        "the blue car by the tree"),
     # Pronouns that an identity change makes wrong.
     Premise("modified_pronoun", W, IDENTITY, "the woman in her coat", "the man in her coat", "her",
         "the man in his coat"),
@@ -255,6 +259,13 @@ PREMISES = [
 ]
 
 TARGETS = [
+    Target("description_edges", E, "“the red car by the wall”", "“", "the red car by the “Stop” sign"),
+    Target("description_edges", E, "- the red car by the wall", "-", "the red car - a taxi - by the wall"),
+    Target("description_edges", E, "the red car by the wall\u200b", "\u200b", "the red car by the wall"),
+    Target("two_targets", W, "the group of children by the wall", "group of children", "the group portrait"),
+    Target("two_targets", W, "the couple on the bench", "couple", "the couple's dog on the bench"),
+    Target("two_targets", E, "the 2 men on the bench", "2 men", "the man on bench 2"),
+    Target("name_possible", W, "John by the wall", "John", "Robin by the wall"),
     Target("description_empty", E, "", None, "the red car by the wall"),
     Target("description_is_pronoun", E, "this one", "this one", "this red car"),
     Target("description_is_pronoun", E, "it", "it", "the old barn by the lake"),
@@ -303,6 +314,10 @@ TARGETS = [
 
 CAR = "the red car by the wall"
 ASKED = [
+    Asked("untidy_space", W, CAR, f"Is {CAR} parked ?", " ", f"Is {CAR} parked?"),
+    Asked("untidy_space", W, CAR, f"Is {CAR} par\u202eked?", "\u202e", f"Is {CAR} parked?"),
+    Asked("sensitive_question", W, "the man by the wall", "What country does the man by the wall come from?",
+        "What country", "What sort of country road is the man by the wall on?"),
     # The description in every question word for word, exactly once.
     Asked("content_empty", E, CAR, "   ", None, f"Is {CAR} parked?"),
     Asked("description_missing", E, CAR, "What is the weather like?", "What is the weather like?", f"Is {CAR} wet?"),
