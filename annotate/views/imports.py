@@ -115,9 +115,10 @@ def import_resume(request: HttpRequest, pk: int) -> HttpResponse:
 @author_required
 def import_announce(request: HttpRequest, pk: int | None = None) -> HttpResponse:
     """Name the files that a browser will send; answers with those that are waited for."""
+    known = None if pk is None else get_object_or_404(ImportBatch, pk=pk)
     given = _valid(AnnounceForm(request.POST, request.FILES))
-    if pk is not None:
-        batch = imports.announce(batch=get_object_or_404(ImportBatch, pk=pk), files=given["listing"])
+    if known is not None:
+        batch = imports.announce(batch=known, files=given["listing"])
     else:
         batch = imports.begin_drop(
             files=given["listing"], table=given["table"], by=person_of(request), new=bool(given["new"])

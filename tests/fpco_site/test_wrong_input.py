@@ -31,7 +31,7 @@ def numbered(patterns: list[URLPattern | URLResolver], before: str = "/") -> Ite
 @pytest.mark.parametrize("who", ["ada", "lea", "rita"])
 @pytest.mark.parametrize("method", ["get", "post", "patch"])
 def test_a_number_beyond_the_databases_is_not_found(
-    who: str, method: str, request: pytest.FixtureRequest, as_: SignedIn
+    who: str, method: str, request: pytest.FixtureRequest, as_: SignedIn, db: None
 ) -> None:
     client = as_(request.getfixturevalue(who))
     found = list(numbered(get_resolver().url_patterns))
