@@ -23,6 +23,7 @@ UNKNOWN = (
 CHECKS = ("grounding", "consistency", "naturalness", "single_error")
 COLUMNS = ("item", "step", "at", "who", "what", "model", "prompt", "version", "sha256", "tokens", "detail")
 _AT_ONCE = 200
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def records(items: Iterable[DatasetItem]) -> Iterator[dict[str, Any]]:
@@ -131,8 +132,10 @@ def _review_step(review: dict[str, Any]) -> dict[str, Any]:
 
 
 def _csv_line(values: Iterable[str]) -> str:
+    """A line whose cells a spreadsheet takes as text: what would start a formula there gets an apostrophe."""
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(values)
+    safe = (f"'{value}" if value.startswith(_FORMULA) else value for value in values)
+    csv.writer(buffer, lineterminator="\n").writerow(safe)
     return buffer.getvalue()
 
 

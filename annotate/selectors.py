@@ -245,9 +245,11 @@ def editors() -> list[str]:
     return list(rows.values_list("edited_by__username", flat=True).distinct())
 
 
-def state_counts() -> dict[str, int]:
-    """Items without a parent by state, all states named."""
-    found = dict(Item.objects.filter(parent=None).order_by().values_list("state").annotate(n=Count("id")))
+def state_counts(*, variants: bool = False) -> dict[str, int]:
+    """Items without a parent, or variants alone, by state; all states named."""
+    found = dict(
+        Item.objects.filter(parent__isnull=not variants).order_by().values_list("state").annotate(n=Count("id"))
+    )
     return {state: found.get(ItemState(state), 0) for state in ItemState.values}
 
 

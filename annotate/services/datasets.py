@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 
 from annotate import licences, records
@@ -16,6 +17,8 @@ from fpco_site.errors import Conflict, Invalid
 
 # A file system takes 255 bytes; a release adds its number and ".zip".
 LONGEST_FOLDER = 200
+# Invisible, and part of words in Persian and Hindi and of some emoji.
+JOINERS = "\u200c\u200d"
 FACTS = tuple(field.name for field in ImageFacts._meta.get_fields())
 
 
@@ -69,7 +72,7 @@ def store(
 ) -> Dataset:
     """Write locked items down as a dataset, inside the caller's transaction; `name` is a checked one."""
     frozen = [(_frozen_item(item), _frozen_turns(item, plan)) for item in _with_texts(chosen)]
-    dataset = Dataset.objects.create(
+    dataset = Dataset(
         name=name,
         origin=Origin.FROZEN,
         protocol=plan.as_dict(),
@@ -77,6 +80,11 @@ def store(
         checks=checks,
         created_by=by,
     )
+    try:
+        with transaction.atomic():
+            dataset.save()
+    except IntegrityError as error:  # somebody froze other items under this name since it was checked
+        raise Conflict(_taken(name)) from error
     for item, _ in frozen:
         item.dataset = dataset
     DatasetItem.objects.bulk_create(item for item, _ in frozen)
@@ -112,11 +120,18 @@ def check_name(name: str) -> str:
     name = name.strip()
     if not name or len(name) > 100 or name.startswith(".") or any(char in '/\\:*?"<>|\n\r\t\0' for char in name):
         raise Invalid('A dataset needs a name of at most 100 characters without any of / \\ : * ? " < > |.')
+    if any(not char.isprintable() and char not in JOINERS for char in name):
+        raise Invalid("This name has a letter that can't be seen; two names could look the same.")
     if len(name.encode("utf-8", "replace")) > LONGEST_FOLDER:
         raise Invalid(f"This name is too long for a folder: {LONGEST_FOLDER} bytes at most, and an emoji takes four.")
-    if Dataset.objects.filter(name=name).exists():
-        raise Conflict(f"There is already a dataset named {name}; frozen datasets are never changed.")
+    same = normalize("NFC", name)
+    if any(normalize("NFC", other) == same for other in Dataset.objects.values_list("name", flat=True)):
+        raise Conflict(_taken(name))
     return name
+
+
+def _taken(name: str) -> str:
+    return f"There is already a dataset named {name}; frozen datasets are never changed."
 
 
 def _require_all_reviewed() -> None:

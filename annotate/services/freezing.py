@@ -7,6 +7,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from django.core.exceptions import SuspiciousFileOperation
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
@@ -120,6 +121,7 @@ def checks(*, protocol: Protocol | None = None, read_files: bool = False) -> lis
         _facts("authors", chosen, "author", "names no author", "name no author"),
         _facts("landing_pages", chosen, "landing_url", "has no landing page", "have no landing page"),
         _near_duplicates(chosen),
+        _set_aside(),
         _same_descriptions(chosen),
         _same_questions(),
         _files(chosen) if read_files else _files_later(chosen),
@@ -286,6 +288,18 @@ def _near_duplicates(chosen: list[_Row]) -> Check:
     )
 
 
+def _set_aside() -> Check:
+    """Items whose picture was set aside as a duplicate of another one."""
+    return _row(
+        "set_aside",
+        _approved().exclude(image__duplicate_of=None).order_by("key").values_list("key", flat=True),
+        "No picture was set aside as a duplicate.",
+        "approved item has a picture that was set aside as a duplicate",
+        "approved items have pictures that were set aside as duplicates",
+        level=Level.STOPS,
+    )
+
+
 def _same_descriptions(chosen: list[_Row]) -> Check:
     counts = Counter(item.target_description.casefold() for item in chosen)
     keys = [item.key for item in chosen if counts[item.target_description.casefold()] > 1]
@@ -339,7 +353,7 @@ def _digest(image: Image) -> str:
         with image.file.open("rb") as file:
             while block := file.read(_CHUNK):
                 digest.update(block)
-    except OSError:
+    except (OSError, ValueError, SuspiciousFileOperation):  # gone, without a name, or outside the folder
         return ""
     return digest.hexdigest()
 

@@ -48,10 +48,9 @@ class EditConflict(Conflict):
 def place(*, image: Image, cell: Cell, by: User | None, target: str = "", protocol: Protocol | None = None) -> Item:
     """Put a picture into a cell: a draft with the protocol's turns, still without texts."""
     check_cell(cell)
+    image = wanted_picture(image)
     if image.items.filter(parent=None).exists():
         raise Conflict("This image is already placed.")
-    if image.duplicate_of_id is not None:
-        raise Conflict(f"This image was set aside: it is the same picture as {image.duplicate_of}. Place that one.")
     plan = protocol or protocols.study()
     item = Item.objects.create(
         key=_free_key(image.sha256),
@@ -134,6 +133,7 @@ def reopen(*, item: Item, version: int, reason: str, by: User) -> Item:
         raise Conflict(f"Only an approved or rejected item can be reopened; this one is {item.get_state_display()}.")
     if not reason.strip():
         raise Invalid("Say why the item is reopened.")
+    wanted_picture(item.image)
     return bump(item, by=by, reason=f"reopened: {reason.strip()}", state=ItemState.DRAFT)
 
 
@@ -187,7 +187,18 @@ def check_cell(cell: Cell) -> None:
 
 def locked(item: Item) -> Item:
     """The row as it is now, held until the transaction ends."""
-    return Item.objects.select_for_update().get(pk=item.pk)
+    try:
+        return Item.objects.select_for_update().get(pk=item.pk)
+    except Item.DoesNotExist as error:
+        raise Conflict(f"The item {item.key} is gone: its placing was taken back.") from error
+
+
+def wanted_picture(image: Image) -> Image:
+    """The picture's row, held until the transaction ends; refused where it was set aside as a duplicate."""
+    row = Image.objects.select_for_update().get(pk=image.pk)
+    if row.duplicate_of_id is not None:
+        raise Conflict(f"This image was set aside: it is the same picture as {row.duplicate_of}. Use that one.")
+    return row
 
 
 def at_version(item: Item, version: int) -> Item:

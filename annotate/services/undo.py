@@ -62,6 +62,7 @@ def _withdraw(item: Item, verdict: Review, by: User) -> Item:
         return item
     reviewed = item.revisions.filter(version=verdict.item_version).first()
     state = str(reviewed.snapshot["state"]) if reviewed else str(ItemState.IN_REVIEW)
+    items.wanted_picture(item.image)
     return items.bump(item, by=by, reason=TAKEN_BACK, state=state)
 
 

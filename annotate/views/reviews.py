@@ -33,7 +33,8 @@ def review_queue(request: HttpRequest) -> HttpResponse:
     person, queue, rule = person_of(request), queue_of(request), rules.current()
     page = Paginator(queue.items(), PER_PAGE).get_page(request.GET.get("page"))
     prefetch_related_objects([item for item in page if item.state in OPEN], "turns")  # the rules read these alone
-    counts, plan = selectors.state_counts(), protocols.lexical() if queue.variants else protocols.study()
+    counts = selectors.state_counts(variants=queue.variants)
+    plan = protocols.lexical() if queue.variants else protocols.study()
     remarks = open_counts(page.object_list, person, rule)
     given = reviews.given_by(person, page.object_list)
     context = {

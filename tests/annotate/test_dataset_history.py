@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate import differences, provenance
-from annotate.models import Dataset, Item, User
+from annotate.models import Comment, Dataset, Item, User
 from annotate.services import datasets, items, reviews, study
 from tests import factories
 
@@ -212,6 +212,17 @@ def test_a_whole_dataset_is_downloaded_as_lines(as_: As, item: Item, first: Data
     assert [row["step"] for row in rows] == ["image", "draft", "revision", "revision", "revision", "review", "frozen"]
     assert {row["item"] for row in rows} == {item.key}
     assert (rows[1]["model"], rows[1]["tokens"], rows[-1]["sha256"]) == ("author-2", "42", first.dataset_hash)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t="])
+def test_no_cell_of_a_download_is_a_formula_to_a_spreadsheet(
+    start: str, as_: As, item: Item, first: Dataset, ada: User
+) -> None:
+    Comment.objects.create(item=item, version=1, text=f'{start}HYPERLINK("http://x.example")', by=ada)
+    rows = csv.reader(io.StringIO(body(as_(ada).get(reverse("provenance_csv", args=[first.pk])))))
+    cells = [cell for row in rows for cell in row]
+    assert f'\'{start}HYPERLINK("http://x.example")' in cells
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
 
 
 def test_a_download_asks_no_more_for_more_items(first: Dataset, ada: User) -> None:

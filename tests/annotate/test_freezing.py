@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,8 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.models import Dataset, Draft, EditDraft, ImagePair, Item, Turn, User
-from annotate.services import comments, freezing, study
+from annotate.models import Dataset, Draft, EditDraft, Image, ImagePair, Item, Turn, User
+from annotate.services import comments, duplicates, freezing, items, reviews, study, undo
 from annotate.services.freezing import Level
 from fpco_site.errors import Conflict, Invalid
 from tests import factories
@@ -147,6 +148,52 @@ def test_undecided_near_duplicates_are_looked_at(item: Item, ada: User) -> None:
     pair.state, pair.decided_at = "different", other.created_at
     pair.save()
     assert found("near_duplicates").level is Level.OK
+
+
+def set_aside_after_rejection(item: Item, ada: User) -> Item:
+    """Another item, rejected, whose picture was then set aside as a duplicate of this one's."""
+    other = factories.item()
+    items.record(other, by=ada, reason="written")
+    reviews.decide(item=other, version=other.version, verdict="rejected", comment="The same picture.", by=ada)
+    pair = ImagePair.objects.create(first=item.image, second=other.image, distance=2)
+    duplicates.decide(pair=pair, keep=item.image, by=ada)
+    other.refresh_from_db()
+    return other
+
+
+def test_a_rejected_item_whose_picture_was_set_aside_does_not_come_back(item: Item, ada: User) -> None:
+    other = set_aside_after_rejection(item, ada)
+    with pytest.raises(Conflict, match="set aside"):
+        items.reopen(item=other, version=other.version, reason="It is good.", by=ada)
+    with pytest.raises(Conflict, match="set aside"):
+        undo.undo(item=other, version=other.version, by=ada)
+    other.refresh_from_db()
+    assert other.state == "rejected"
+
+
+def test_a_picture_that_was_set_aside_stops_the_freeze(item: Item, ada: User) -> None:
+    assert found("set_aside").level is Level.OK
+    other = set_aside_after_rejection(item, ada)
+    Item.objects.filter(pk=other.pk).update(state="approved")
+    assert (found("set_aside").level, found("set_aside").keys) == (Level.STOPS, (other.key,))
+
+
+@pytest.mark.parametrize("name", ["Spr\u200bing", "Spring\u202egnp", "Spr\x07ing", "Spr\ud800ing", "Spr\u00a0ing"])
+def test_a_name_with_letters_that_nobody_sees_is_refused(name: str, item: Item, ada: User) -> None:
+    with pytest.raises(Invalid, match="can't be seen"):
+        freezing.freeze(name=name, by=ada, accept_all=True)
+
+
+def test_a_name_is_taken_however_its_accents_are_encoded(item: Item, ada: User) -> None:
+    freezing.freeze(name="Été می\u200cخواهم 🐈", by=ada, accept_all=True)
+    with pytest.raises(Conflict, match="already a dataset"):
+        freezing.freeze(name=normalize("NFD", "Été می\u200cخواهم 🐈"), by=ada, accept_all=True)
+
+
+@pytest.mark.parametrize("file", ["", "../../outside.jpg", "images/gone.jpg"])
+def test_a_picture_whose_file_is_nowhere_stops_it(file: str, item: Item, ada: User) -> None:
+    Image.objects.filter(pk=item.image_id).update(file=file)
+    assert found("files", read_files=True).level is Level.STOPS
 
 
 def test_texts_that_several_items_share_are_looked_at(item: Item, ada: User) -> None:

@@ -66,6 +66,7 @@ def test_the_database_holds_each_variant_once(parent: Item) -> None:
 
 def test_variants_count_nowhere_as_items(ada: User, parent: Item) -> None:
     assert selectors.state_counts()["draft"] == 0
+    assert selectors.state_counts(variants=True)["draft"] == Item.objects.exclude(parent=None).count() > 0
     assert sum(count.placed for count in selectors.cell_counts()) == 1
     assert datasets.readiness().unfinished == 0
     assert list(selectors.Queue().items()) == [parent]
