@@ -68,7 +68,10 @@ def standing(jobs: Iterable[DraftJob]) -> dict[int, Standing]:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a job's calls used. `cost` is in US dollars, None where a price is unknown; `note` says what limits it."""
+    """What the calls of a job or a checker used.
+
+    `cost` is in US dollars, None where a price is unknown; `note` says what limits it.
+    """
 
     calls: int = 0
     replies: int = 0
@@ -101,14 +104,15 @@ def spent(jobs: Iterable[DraftJob]) -> dict[int, Spent]:
         output=Sum("output_tokens", default=0),
     )
     sums = {row["draft__job"]: _sums(row) for row in used}
-    return {pk: _priced(sums.get(pk, Spent()), job.drafter) for pk, job in found.items()}
+    return {pk: priced(sums.get(pk, Spent()), job.drafter) for pk, job in found.items()}
 
 
 def _sums(row: Mapping[str, Any]) -> Spent:
     return Spent(**{name: row[name] for name in ("calls", "replies", "counted", "input", "cached", "output")})
 
 
-def _priced(used: Spent, drafter: Drafter) -> Spent:
+def priced(used: Spent, drafter: Drafter) -> Spent:
+    """What was used with its cost by the drafter's prices as they are now."""
     known = drafter.provider in providers.names()
     if not used.replies or (known and providers.is_simulated(drafter.provider)):
         return replace(used, cost=Decimal(0))

@@ -1,11 +1,12 @@
 """The rewritten question, computed; and what differs between two texts, for highlighting."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 from typing import NamedTuple
 
+LONG = 600  # pieces of two texts; beyond them matching every frequent piece with every other takes minutes
 _TOKENS = re.compile(r"\w+(?:['’-]\w+)*|\s+|[^\w\s]")
 _WORDS = re.compile(r"\w+(?:['’-]\w+)*")
 
@@ -123,7 +124,7 @@ def split_marks(a: str, b: str) -> tuple[list[Segment], list[Segment]]:
     tokens_a, tokens_b = _TOKENS.findall(a), _TOKENS.findall(b)
     left: list[Segment] = []
     right: list[Segment] = []
-    for tag, a1, a2, b1, b2 in SequenceMatcher(None, tokens_a, tokens_b, autojunk=False).get_opcodes():
+    for tag, a1, a2, b1, b2 in matcher(tokens_a, tokens_b).get_opcodes():
         left += [Segment(token, tag != "equal") for token in tokens_a[a1:a2]]
         right += [Segment(token, tag != "equal") for token in tokens_b[b1:b2]]
     return _joined(left), _joined(right)
@@ -138,12 +139,17 @@ def changes(a: str, b: str) -> list[Change]:
     [Change(old=('left',), new=('right',), start=4, end=5)]
     """
     words_a, words_b = ([word.casefold() for word in words(text)] for text in (a, b))
-    opcodes = SequenceMatcher(None, words_a, words_b, autojunk=False).get_opcodes()
+    opcodes = matcher(words_a, words_b).get_opcodes()
     return [
         Change(tuple(words_a[a1:a2]), tuple(words_b[b1:b2]), b1, b2)
         for tag, a1, a2, b1, b2 in opcodes
         if tag != "equal"
     ]
+
+
+def matcher(a: Sequence[str], b: Sequence[str]) -> SequenceMatcher[str]:
+    """What two lists of pieces share; in long ones, frequent pieces are no place to begin a match."""
+    return SequenceMatcher(None, a, b, autojunk=len(a) + len(b) > LONG)
 
 
 def _joined(segments: Iterable[Segment]) -> list[Segment]:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from annotate import drafting
@@ -84,7 +83,7 @@ def side_by_side(before: str, after: str) -> list[Row]:
     """Two texts line by line, words that the other side lacks marked."""
     left, right = before.splitlines(), after.splitlines()
     rows = []
-    for tag, a1, a2, b1, b2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+    for tag, a1, a2, b1, b2 in drafting.matcher(left, right).get_opcodes():
         for old, new in zip_longest(left[a1:a2], right[b1:b2]):
             rows.append(_row(old, new, changed=tag != "equal"))
     return rows

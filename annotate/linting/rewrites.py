@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from functools import lru_cache
 
-from annotate.drafting import NotOnceError, occurrences, replace_description
+from annotate.drafting import NotOnceError, matcher, occurrences, replace_description
 from annotate.linting.pronouns import left_pronouns, may_swap
 from annotate.linting.questions import form, nearest
 from annotate.linting.types import Finding, PlainItem, PlainTurn, Plan, Span, error, warning
@@ -87,10 +86,10 @@ def _not_once(item: PlainItem, turn: PlainTurn, found: list[Span]) -> Finding:
 def _differences(item: PlainItem, expected: str, given: str) -> tuple[list[Span], list[Span]]:
     """Where the given question differs from the computed one: otherwise, and by a pronoun that fitted."""
     ours, theirs = list(_TOKEN.finditer(expected)), list(_TOKEN.finditer(given))
-    matcher = SequenceMatcher(None, [token[0] for token in ours], [token[0] for token in theirs], autojunk=False)
+    found = matcher([token[0] for token in ours], [token[0] for token in theirs])
     others: list[Span] = []
     swapped: list[Span] = []
-    for tag, a1, a2, b1, b2 in matcher.get_opcodes():
+    for tag, a1, a2, b1, b2 in found.get_opcodes():
         if tag == "equal":
             continue
         start = theirs[b1].start() if b1 < len(theirs) else len(given)

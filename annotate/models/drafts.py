@@ -85,7 +85,7 @@ class DraftJob(models.Model):
 
 
 class DraftState(models.TextChoices):
-    """`dropped`: a job that was stopped had it waiting when somebody else asked for the same."""
+    """`dropped`: it waited when its item was rejected, or in a stopped job when somebody else asked for the same."""
 
     WAITING = "waiting", "waiting"
     RUNNING = "running", "running"

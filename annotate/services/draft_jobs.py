@@ -168,10 +168,21 @@ def finish(*, job: int) -> None:
         row.save(update_fields=["state", "finished_at"])
 
 
+def drop_rejected(*, drafter: Drafter) -> None:
+    """Ask nothing for items that were rejected while their drafts waited; reopened, they wait anew."""
+    rows = drafter.drafts.filter(state=DraftState.WAITING, job__state=DraftJobState.RUNNING)
+    found = dict(rows.filter(item__state=ItemState.REJECTED).values_list("pk", "job"))
+    Draft.objects.filter(pk__in=found, state=DraftState.WAITING).update(state=DraftState.DROPPED)
+    for job in sorted(set(found.values())):
+        finish(job=job)
+
+
 def follow_up(*, draft: int) -> None:
     """After the questions of a job of both: their premise, in the transaction that made them ready."""
     row = Draft.objects.select_related("job", "item", "drafter").get(pk=draft)
     if row.kind != DraftKind.QUESTIONS or row.job.kind != JobKind.BOTH:
+        return
+    if row.discarded_at is not None or row.item.state == ItemState.REJECTED:
         return
     prompt = prompts.load(wire.PREMISE, int(row.job.premise_version))
     try:

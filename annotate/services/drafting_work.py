@@ -19,12 +19,10 @@ from fpco_site.errors import Invalid
 from fpco_site.llm import drafts as wire
 from fpco_site.llm import engine, prompts
 from fpco_site.llm.engine import Call, Claim
-from fpco_site.llm.engine.advice import NOT_CONFIGURED
-from fpco_site.llm.types import ErrorKind, Picture, ProviderError, Request
+from fpco_site.llm.types import Picture, ProviderError, Request
 
 # The offline drafter's way to say that one description has nothing to change: nothing is wrong with the provider.
 OWN = frozenset({"nothing_to_change"})
-REFUSED = frozenset({401, 402, 403, 404})
 
 
 class DraftWork(engine.LeasedWork[Ask]):
@@ -86,6 +84,7 @@ class DraftWork(engine.LeasedWork[Ask]):
 
     def _claims_of(self, drafter: Drafter, *, room: int, worker: UUID) -> list[Claim[Ask]]:
         """Claims of one drafter, dealt out among its jobs so that a small one need not wait for a big one."""
+        draft_jobs.drop_rejected(drafter=drafter)
         waiting = drafter.drafts.filter(state=DraftState.WAITING, job__state=DraftJobState.RUNNING)
         wanted = dict(waiting.order_by("job").values_list("job").annotate(n=Count("pk")))
         endpoint, claims = drafter.endpoint(), []
@@ -113,16 +112,9 @@ def asks_of(ids: Collection[int]) -> dict[int, Ask]:
     for row in rows:
         key = (row.prompt_name, row.prompt_version, row.prompt_sha256)
         if key not in systems:
-            systems[key] = _system(*key)
+            systems[key] = prompts.load_exact(key[0], int(key[1]), key[2]).text
         asks[row.pk] = _ask(row, systems[key])
     return asks
-
-
-def _system(name: str, version: str, digest: str) -> str:
-    prompt = prompts.load(name, int(version))
-    if prompt.sha256 != digest:
-        raise Invalid(f"The prompt {prompt.label} is no longer the one that these drafts were asked for with.")
-    return prompt.text
 
 
 def _ask(draft: Draft, system: str) -> Ask:
@@ -175,19 +167,11 @@ def _after_error(call: Call[Ask], error: ProviderError) -> Claim[Ask] | None:
     if error.code in OWN:
         return _end(claim, DraftState.FAILED)
     ends = DraftCall.objects.filter(draft=claim.id, verdict=CallVerdict.FAILED, last=True).count()
-    if ends > 1 and not _is_everybodys(error):
+    if ends > 1 and not engine.is_everybodys(error):
         return _end(claim, DraftState.FAILED)
     reason = engine.pause_reason(error, claim.endpoint, go_on="continue")
     draft_jobs.stop_by_engine(job=claim.group, reason=reason)
     return _end(claim, DraftState.WAITING)
-
-
-def _is_everybodys(error: ProviderError) -> bool:
-    """Whether no draft at all would fare better: the key, the model, the account or the way there."""
-    if error.kind is ErrorKind.TRANSIENT:
-        return error.status is None
-    account = error.code == NOT_CONFIGURED or "quota" in error.code or "billing" in error.code
-    return account or error.status in REFUSED
 
 
 def _go_on(claim: Claim[Ask]) -> Claim[Ask] | None:

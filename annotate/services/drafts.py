@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotate import draft_rules, drafting
@@ -49,10 +50,11 @@ def request(
 def apply(*, draft: Draft, version: int, by: User) -> Item:
     """Put a draft's texts into the item as its next version; the former texts stay in its history.
 
-    A premise brings the questions that it was made of along, while nobody has decided on them.
+    A premise brings the questions that it was made of along, unless those were the last to be put in.
     """
     base = draft.based_on
-    whole = [base, draft] if base is not None and base.undecided else [draft]
+    put = draft.item.drafts.filter(kind=DraftKind.QUESTIONS, applied_at__isnull=False)
+    whole = [draft] if base is None or put.order_by("-applied_at", "-pk").first() == base else [base, draft]
     return put_in(drafts=whole, version=version, by=by)
 
 
@@ -71,7 +73,7 @@ def put_in(*, drafts: Sequence[Draft], version: int, by: User, submit: bool = Fa
     now = timezone.now()
     pks = [row.pk for row in rows]
     Draft.objects.filter(pk__in=pks).update(applied_by=by, applied_at=now, discarded_by=None, discarded_at=None)
-    _undecided(item, {row.kind for row in rows}).exclude(pk__in=pks).update(discarded_by=by, discarded_at=now)
+    _set_aside(_undecided(item, {row.kind for row in rows}).exclude(pk__in=pks), by=by)
     if submit:
         _require_clean(item)
         item = items.submit(item=item, version=item.version, by=by)
@@ -81,15 +83,8 @@ def put_in(*, drafts: Sequence[Draft], version: int, by: User, submit: bool = Fa
 @transaction.atomic
 def discard(*, drafts: Collection[Draft], by: User) -> None:
     """Set drafts aside, and the premises that are based on them; their rows stay."""
-    keys = [draft.pk for draft in drafts]
-    rows = Draft.objects.filter(pk__in=keys) | Draft.objects.filter(based_on__in=keys)
-    rows = rows.filter(state__in=[DraftState.READY, *OPEN], applied_at=None, discarded_at=None)
-    found = dict(rows.values_list("pk", "job"))
-    if not Draft.objects.filter(pk__in=found).update(discarded_by=by, discarded_at=timezone.now()):
+    if not _set_aside(Draft.objects.filter(pk__in=[draft.pk for draft in drafts]), by=by):
         raise Conflict("Somebody decided on this draft meanwhile.")
-    Draft.objects.filter(pk__in=found, state=DraftState.WAITING).update(state=DraftState.DROPPED)
-    for job in set(found.values()):
-        draft_jobs.finish(job=job)
 
 
 def proposed(texts: Texts, drafts: Sequence[Draft]) -> Texts:
@@ -136,7 +131,21 @@ def _ready(drafts: Sequence[Draft]) -> list[Draft]:
     return sorted(rows, key=lambda row: row.kind != DraftKind.QUESTIONS)
 
 
-def _undecided(item: Item, kinds: Collection[str]) -> Any:
+def _set_aside(drafts: QuerySet[Draft], *, by: User) -> int:
+    """Discard these and the premises based on them, as far as nobody decided on them; held, so that nobody does."""
+    keys = list(drafts.values_list("pk", flat=True))
+    rows = Draft.objects.select_for_update(of=("self",)).filter(Q(pk__in=keys) | Q(based_on__in=keys))
+    rows = rows.filter(state__in=[DraftState.READY, *OPEN], applied_at=None, discarded_at=None)
+    found = dict(rows.order_by("pk").values_list("pk", "job"))
+    done = Draft.objects.filter(pk__in=found)
+    done.update(discarded_by=by, discarded_at=timezone.now())
+    done.filter(state=DraftState.WAITING).update(state=DraftState.DROPPED)
+    for job in sorted(set(found.values())):
+        draft_jobs.finish(job=job)
+    return len(found)
+
+
+def _undecided(item: Item, kinds: Collection[str]) -> QuerySet[Draft]:
     return Draft.objects.filter(item=item, kind__in=kinds, state=DraftState.READY, applied_at=None, discarded_at=None)
 
 

@@ -1,28 +1,27 @@
 """Checks of variants as the engine makes them: one call a candidate, read strictly, kept with the raw reply."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.models import Drafter, VariantCheck
 from annotate.models.variants import CheckState
 from annotate.services import variant_checks
+from fpco_site.errors import Invalid
 from fpco_site.fields import escape
 from fpco_site.llm import engine, prompts
 from fpco_site.llm import variant_checks as wire
 from fpco_site.llm.engine import Call, Claim
 from fpco_site.llm.strict_json import ParseError
-from fpco_site.llm.types import ErrorKind, Picture, Reply, Request
+from fpco_site.llm.types import Picture, Reply, Request
 
 BAD_REPLIES = 2  # after so many unreadable replies the check has failed
-# A request that the provider refuses may be refused for this picture alone; these say it of every request.
-OF_ALL = frozenset({401, 402, 403, 404})
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,26 @@ class VariantCheckWork(engine.LeasedWork[Case]):
         held = self.held([call.claim for call in calls])
         return [self._record(call) if held.get(call.claim.id) == call.claim.token else None for call in calls]
 
+    def open_groups(self, groups: Collection[int]) -> set[int]:
+        asked = VariantCheck.objects.filter(checker__in=groups, state=CheckState.RUNNING)
+        return set(asked.values_list("checker", flat=True))
+
+    def give_back(self, rows: QuerySet[Any]) -> int:
+        """A check that was stopped while its call was in flight stays stopped, and nobody holds it any more."""
+        rows.filter(state=CheckState.STOPPED).update(**VariantCheck.FREE)
+        return super().give_back(rows)
+
     def _claims_of(self, checker: Drafter, *, room: int, worker: UUID) -> list[Claim[Case]]:
         token = uuid4()
         ids = self.take(checker.checks.order_by("pk"), room=room, worker=worker, token=token)
         rows = VariantCheck.objects.filter(pk__in=ids).select_related("item__image").order_by("pk")
         endpoint = checker.endpoint()
-        return [Claim(row.pk, token, checker.pk, endpoint, case_of(row)) for row in rows]
+        try:
+            return [Claim(row.pk, token, checker.pk, endpoint, case_of(row)) for row in rows]
+        except Invalid as error:
+            self.give_back(VariantCheck.objects.filter(pk__in=ids))
+            variant_checks.stop_by_engine(checker=checker.pk, reason=f"{error.message} Put it back, then continue.")
+            return []
 
     def _record(self, call: Call[Case]) -> Claim[Case] | None:
         row = VariantCheck.objects.filter(pk=call.claim.id)
@@ -88,12 +101,14 @@ class VariantCheckWork(engine.LeasedWork[Case]):
             return self._after_reply(call, call.reply, changed)
         if call.error is not None:
             changed |= {"error": call.error.message, "request_id": call.error.request_id, "reply": call.error.raw}
-            if call.last and call.error.kind is ErrorKind.PERMANENT and call.error.status in {None, *OF_ALL}:
-                reason = engine.pause_reason(call.error, call.claim.endpoint)
+            if call.last and engine.is_everybodys(call.error):
+                reason = engine.pause_reason(call.error, call.claim.endpoint, go_on="continue")
+                row.update(**changed, state=CheckState.WAITING, **VariantCheck.FREE)
                 variant_checks.stop_by_engine(checker=call.claim.group, reason=reason)
+                return None
         if not call.last:
             row.update(**changed)
-            return call.claim
+            return _go_on(call.claim)
         row.update(**changed, state=CheckState.FAILED, finished_at=timezone.now(), **VariantCheck.FREE)
         return None
 
@@ -108,17 +123,23 @@ class VariantCheckWork(engine.LeasedWork[Case]):
             changed |= {"error": str(error), "unusable": unusable}
             if unusable < BAD_REPLIES:
                 row.update(**changed)
-                return replace(call.claim, state=replace(call.claim.state, unusable=unusable))
+                return _go_on(replace(call.claim, state=replace(call.claim.state, unusable=unusable)))
             changed["state"] = CheckState.FAILED
         row.update(**changed, finished_at=timezone.now(), **VariantCheck.FREE)
         return None
 
 
+def _go_on(claim: Claim[Case]) -> Claim[Case] | None:
+    """The claim, unless its check was stopped meanwhile."""
+    row = VariantCheck.objects.filter(pk=claim.id)
+    return None if row.filter(state=CheckState.STOPPED).update(**VariantCheck.FREE) else claim
+
+
 def case_of(row: VariantCheck) -> Case:
-    """What is asked: the wording that was there when the check was requested."""
+    """What is asked: the wording that was there when the check was requested. Raises Invalid for a lost prompt."""
     image = row.item.image
     return Case(
-        system=prompts.load(row.prompt_name, int(row.prompt_version)).text,
+        system=prompts.load_exact(row.prompt_name, int(row.prompt_version), row.prompt_sha256).text,
         asked=row.asked,
         path=str(image.file.name),
         mime=image.mime,

@@ -4,12 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, Sum
 
+from annotate import draft_progress
 from annotate.models import Drafter, Item, User, VariantCheck
 from annotate.models.items import ItemState
 from annotate.models.variants import CheckState
@@ -21,6 +21,7 @@ from fpco_site.llm import variant_checks as wire
 FAMILIES = 3  # that check each candidate in the published study
 SCRIPTED = ("Alder", "Birch", "Cedar")  # families of the offline checkers, whose verdicts are marked simulated
 OPEN = (CheckState.WAITING, CheckState.RUNNING)
+USED = ("calls", "replies", "counted", "input", "cached", "output")
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Spent:
-    """What one checker has used so far; `dollars` is None where its prices are not known."""
+    """What one checker has done and used so far."""
 
     checker: Drafter
     states: dict[str, int]
-    input_tokens: int
-    output_tokens: int
-    dollars: Decimal | None
+    used: draft_progress.Spent
     error: str = ""
 
     @property
@@ -117,18 +116,21 @@ def request(*, variants: Iterable[Item], checkers: Sequence[Drafter], by: User) 
     return Asked(made=made, present=wanted - made, incomplete=incomplete)
 
 
+@transaction.atomic
 def stop() -> int:
-    """Ask nothing more; calls in flight end and are kept."""
+    """Ask nothing more; calls in flight end and are kept, and what they leave open stays stopped."""
+    VariantCheck.objects.filter(state=CheckState.RUNNING).update(state=CheckState.STOPPED)
     return VariantCheck.objects.filter(state=CheckState.WAITING).update(state=CheckState.STOPPED)
 
 
 @transaction.atomic
 def go_on() -> int:
-    """Go on with what was stopped."""
+    """Go on with what was stopped; what a worker still holds it goes on with itself."""
     rows = VariantCheck.objects.filter(state=CheckState.STOPPED)
     for checker in Drafter.objects.filter(pk__in=rows.values("checker")):
         providers.check(checker.endpoint())
-    count = rows.update(state=CheckState.WAITING, error="")
+    held = rows.filter(lease_token__isnull=False).update(state=CheckState.RUNNING, error="")
+    count = held + rows.update(state=CheckState.WAITING, error="")
     engine.hint()
     return count
 
@@ -173,13 +175,18 @@ def spent() -> list[Spent]:
     sums: dict[int, dict[str, Any]] = {}
     rows = VariantCheck.objects.order_by().values("checker", "state")
     for row in rows.annotate(
-        n=Count("pk"), fresh=Sum("input_tokens"), cached=Sum("cached_tokens"), out=Sum("output_tokens")
+        n=Count("pk"),
+        calls=Sum("tries"),
+        replies=Count("pk", filter=Q(state=CheckState.READY) | Q(unusable__gt=0)),
+        counted=Count("pk", filter=Q(input_tokens__isnull=False, output_tokens__isnull=False)),
+        input=Sum("input_tokens", default=0),
+        cached=Sum("cached_tokens", default=0),
+        output=Sum("output_tokens", default=0),
     ):
-        found = sums.setdefault(row["checker"], {"states": {}, "input": 0, "cached": 0, "output": 0})
+        found = sums.setdefault(row["checker"], {"states": {}, **dict.fromkeys(USED, 0)})
         found["states"][row["state"]] = row["n"]
-        found["input"] += row["fresh"] or 0
-        found["cached"] += row["cached"] or 0
-        found["output"] += row["out"] or 0
+        for name in USED:
+            found[name] += row[name]
     stopped = VariantCheck.objects.filter(state=CheckState.STOPPED).exclude(error="")
     why = dict(stopped.values_list("checker", "error"))
     checkers = Drafter.objects.filter(pk__in=sums).order_by("name")
@@ -198,23 +205,9 @@ def _spent(checker: Drafter, sums: dict[str, Any], error: str) -> Spent:
     return Spent(
         checker=checker,
         states=sums["states"],
-        input_tokens=sums["input"],
-        output_tokens=sums["output"],
-        dollars=_dollars(checker, sums),
+        used=draft_progress.priced(draft_progress.Spent(**{name: sums[name] for name in USED}), checker),
         error=error,
     )
-
-
-def _dollars(checker: Drafter, sums: dict[str, Any]) -> Decimal | None:
-    """By the checker's prices; cached input counts as fresh where its price is unknown."""
-    if providers.is_simulated(checker.provider):
-        return Decimal(0)
-    if checker.price_input is None or checker.price_output is None:
-        return None
-    cached = checker.price_input if checker.price_cached_input is None else checker.price_cached_input
-    fresh = sums["input"] - sums["cached"]
-    cost = fresh * checker.price_input + sums["cached"] * cached + sums["output"] * checker.price_output
-    return Decimal(cost) / 1_000_000
 
 
 def _check_checkers(checkers: Sequence[Drafter]) -> None:

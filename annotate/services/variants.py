@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotate import draws, sheets, variant_rules
 from annotate.axes import PremiseClass
@@ -45,6 +45,12 @@ def parents() -> QuerySet[Item]:
     return Item.objects.filter(parent=None, variants__isnull=False).distinct()
 
 
+def kept() -> QuerySet[Item]:
+    """Items whose variants are in the study: those of an image that was set aside are all rejected."""
+    live = Item.objects.filter(parent=OuterRef("pk")).exclude(state=ItemState.REJECTED)
+    return Item.objects.filter(Exists(live), parent=None)
+
+
 def eligible() -> QuerySet[Item]:
     """Approved items that have no variants yet."""
     return Item.objects.filter(parent=None, state=ItemState.APPROVED, variants__isnull=True)
@@ -65,8 +71,11 @@ def choose(*, parent: Item, by: User, reason: str = "chosen by hand") -> list[It
 
 @transaction.atomic
 def draw(*, seed: int, by: User, n: int = IMAGES) -> VariantDraw:
-    """Choose images at random until `n` are chosen, spread evenly over the cells, and keep what repeats the draw."""
-    chosen = list(parents().order_by("key"))
+    """Choose images at random until `n` are chosen, spread evenly over the cells, and keep what repeats the draw.
+
+    An image that was set aside counts no more, and is not drawn again.
+    """
+    chosen = list(kept().order_by("key"))
     missing = n - len(chosen)
     if missing <= 0:
         raise Conflict(f"{len(chosen)} images are chosen already; the draw fills up to {n}.")

@@ -12,6 +12,7 @@ from annotate.permissions import author_required, person_of
 from annotate.services import drafters
 from fpco_site.errors import FpcoError
 from fpco_site.llm import endpoints
+from fpco_site.llm.settings_rules import DRAFT_CAP
 
 ROOM = {"section": "review_queue"}
 
@@ -29,7 +30,7 @@ def drafter_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @author_required
 def drafter_new(request: HttpRequest) -> HttpResponse:
-    form = DrafterForm(request.POST or None, initial={"max_output_tokens": 8192})
+    form = DrafterForm(request.POST or None, initial={"max_output_tokens": DRAFT_CAP})
     if request.method == "POST" and form.is_valid():
         try:
             drafters.create(by=person_of(request), **form.values())

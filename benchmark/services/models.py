@@ -91,7 +91,8 @@ def load_catalogue(*, text: str, by: User | None) -> Loaded:
         names = loaded.unchanged if not changed else loaded.created if made.version == 1 else loaded.new_versions
         names.append(made.slug)
     for entry in found.drafters:
-        state = drafters.ensure(name=entry.name, **entry_values(entry))
+        family = {"family": entry.family} if entry.family else {}  # left out, it stays as an author named it
+        state = drafters.ensure(name=entry.name, **entry_values(entry), **family)
         getattr(loaded, state).append(entry.name)
     return loaded
 

@@ -17,13 +17,14 @@ VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 SLUG = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 CONCURRENCY = 4
 _REQUIRED = {"model": ("name", "family"), "detector": ("slug", "name"), "drafter": ("name",)}
+_OPTIONAL = {"drafter": ("family",)}
 
 
 @dataclass(frozen=True)
 class Entry:
     """One model, detector or drafter. Prices are US dollars per million tokens; None is unknown, which is not zero.
 
-    `slug` is a detector's, `family` a model's; `waiting` marks an entry whose provider can't run yet.
+    `slug` is a detector's, `family` a model's or a drafter's; `waiting` marks an entry whose provider can't run yet.
     """
 
     name: str
@@ -92,7 +93,7 @@ def _entry(kind: str, row: Any, number: int) -> Entry:
         raise Invalid(f"In the catalogue each {kind} is an entry of its own, [[{kind}]] with double brackets.")
     where = f"[[{kind}]] number {number} ({row.get('name')!r})" if row.get("name") else f"[[{kind}]] number {number}"
     required = _REQUIRED[kind]
-    known = _KNOWN | set(required)
+    known = _KNOWN | {*required, *_OPTIONAL.get(kind, ())}
     if unknown := sorted(row.keys() - known):
         raise Invalid(f"{where} has an unknown field {unknown[0]!r}; known are {', '.join(sorted(known))}.")
     for name in (*required, "provider", "model_id"):
@@ -101,7 +102,8 @@ def _entry(kind: str, row: Any, number: int) -> Entry:
     values = {name: _checked(where, name, value) for name, value in row.items()}
     _check_provider(where, values)
     usual = settings_rules.defaults(values["provider"], values["model_id"])
-    values.setdefault("max_output_tokens", usual.max_output_tokens)
+    most = settings_rules.DRAFT_CAP if kind == "drafter" else usual.max_output_tokens
+    values.setdefault("max_output_tokens", most)
     values.setdefault("temperature", usual.temperature)
     values.setdefault("top_p", usual.top_p)
     return Entry(**values)

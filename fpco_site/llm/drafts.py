@@ -10,6 +10,8 @@ from fpco_site.llm.types import Message, Picture, Request
 
 QUESTIONS = "draft_questions"
 PREMISE = "draft_premise"
+# Characters, as people may type them.
+LONGEST_DESCRIPTION, LONGEST_QUESTION = 500, 2000
 
 
 def _schema(description: str, question: str) -> dict[str, Any]:
@@ -134,5 +136,7 @@ def parse_premise(text: str, ids: Iterable[int] = range(4, 11)) -> Premise:
 def _parse(text: str, description: str, field: str, ids: Iterable[int]) -> tuple[str, dict[int, str]]:
     reply = loads_object(text, keys={description, "questions"})
     rows = rows_by_id(reply["questions"], field=field, ids=set(ids), name="questions")
-    questions = {number: sentence(rows[number], where=f"Question {number}") for number in sorted(rows)}
-    return sentence(reply[description], where=f"{description!r}"), questions
+    questions = {
+        number: sentence(rows[number], where=f"Question {number}", most=LONGEST_QUESTION) for number in sorted(rows)
+    }
+    return sentence(reply[description], where=f"{description!r}", most=LONGEST_DESCRIPTION), questions

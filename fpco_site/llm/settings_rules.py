@@ -7,6 +7,7 @@ from fpco_site.llm.types import Endpoint
 CAP = 256
 GPT5_CAP = 512
 GEMINI_PRO_CAP = 1024
+DRAFT_CAP = 8192  # ten questions, and thoughts of a model that thinks
 
 
 @dataclass(frozen=True)

@@ -50,11 +50,13 @@ def rows_by_id(value: object, *, field: str, ids: set[int], name: str) -> dict[i
     return found
 
 
-def sentence(value: object, *, where: str) -> str:
-    """`value` as text that is not blank, trimmed. Raises ParseError."""
+def sentence(value: object, *, where: str, most: int) -> str:
+    """`value` as text that is not blank, trimmed, of at most so many characters. Raises ParseError."""
     if not isinstance(value, str) or not value.strip():
         raise ParseError(f"{where} is not a text.")
-    return value.strip()
+    if len(text := value.strip()) > most:
+        raise ParseError(f"{where} has {len(text):,} characters; {most:,} are the most.")
+    return text
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from fpco_site.llm.strict_json import ParseError, loads_object, sentence
 from fpco_site.llm.types import Message, Picture, Request
 
 PROMPT = "check_variant"
+LONGEST_REASON = 5000  # characters
 # Each question that a check answers with yes or no; yes is good for all of them.
 QUESTIONS = ("target_visible", "premise_false", "of_class", "natural", "single_error")
 SCHEMA: dict[str, Any] = {
@@ -62,4 +63,6 @@ def parse(text: str) -> Verdict:
     for name in QUESTIONS:
         if not isinstance(found[name], bool):
             raise ParseError(f"{name!r} is neither true nor false.")
-    return Verdict({name: found[name] for name in QUESTIONS}, sentence(found["reason"], where="'reason'"))
+    return Verdict(
+        {name: found[name] for name in QUESTIONS}, sentence(found["reason"], where="'reason'", most=LONGEST_REASON)
+    )

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotate import draft_progress
+from annotate import draft_progress, proposals
 from annotate.models import Draft, DraftCall, Drafter, DraftJob, Item, User
-from annotate.services import draft_jobs, drafters, drafts, items
+from annotate.services import draft_jobs, drafters, drafts, items, reviews
 from annotate.services.draft_calls import Ask
 from annotate.services.draft_jobs import Wish
 from annotate.services.drafting_work import DraftWork
@@ -292,6 +292,58 @@ def test_a_discarded_draft_takes_the_premise_that_is_made_of_it_along(ada: User,
     assert states(job) == ["ready", "dropped"]
     assert DraftJob.objects.get().state == "complete"
     assert desk.claim() == []
+
+
+def both_twice(by: User, desk: Desk) -> tuple[Item, dict[tuple[str, int], Draft]]:
+    """Two whole alternatives, each with a premise of its own questions."""
+    item = place(by)
+    job = start(by, "both", alternatives=2)
+    for claim, animal in zip(desk.claim(), ("tabby cat", "striped cat"), strict=True):
+        desk.record(claim, answer(questions(f"the {animal} on the chair")))
+    for claim in desk.claim():
+        desk.record(claim, answer(premise(claim.state.target_description.replace("cat", "dog"))))
+    return item, {(draft.kind, draft.alternative): draft for draft in job.drafts.all()}
+
+
+def test_questions_put_in_set_the_others_aside_with_the_premises_made_of_them(ada: User, desk: Desk) -> None:
+    item, made = both_twice(ada, desk)
+    drafts.put_in(drafts=[made["questions", 1]], version=1, by=ada)
+    assert [proposal.drafts for proposal in proposals.of(item)] == [(made["premise", 1],)]
+    made["premise", 2].refresh_from_db()
+    assert made["premise", 2].discarded_by == ada
+
+
+def test_a_premise_comes_with_its_questions_unless_they_were_put_in_last(ada: User, desk: Desk) -> None:
+    _, made = both_twice(ada, desk)
+    item = drafts.put_in(drafts=[made["questions", 1], made["premise", 1]], version=1, by=ada)
+    item = drafts.apply(draft=made["premise", 2], version=item.version, by=ada)  # set aside, and wanted after all
+    assert item.target_description == "the striped cat on the chair"
+    assert items.texts_of(item).questions[4].modified.endswith("the striped dog on the chair?")
+    item.turns.filter(number=1).update(content="What does the striped cat on the chair do?")
+    item = drafts.apply(draft=made["premise", 2], version=item.version, by=ada)
+    assert items.texts_of(item).questions[1].content == "What does the striped cat on the chair do?"
+
+
+def test_nothing_more_is_asked_for_an_item_that_was_rejected(ada: User, desk: Desk) -> None:
+    item, waiting = place(ada), place(ada)
+    job = start(ada, "both")
+    [claim] = desk.claim(1)
+    for row in (item, waiting):
+        reviews.decide(item=row, version=1, verdict="rejected", by=ada, comment="Blurred.")
+    desk.record(claim, answer(questions()))
+    assert desk.claim() == []
+    assert states(job) == ["ready", "dropped"]
+    assert DraftJob.objects.get().state == "complete"
+
+
+def test_questions_that_are_too_long_for_the_form_are_sent_back(ada: User, desk: Desk) -> None:
+    place(ada)
+    start(ada)
+    [claim] = desk.claim()
+    following, _ = desk.record(claim, answer(questions(q5=f"Where is {DESCRIPTION}{' or so' * 200_000}?")))
+    assert following is not None
+    assert following.state.redraft is not None
+    assert following.state.redraft.problems == ("Question 5 has 1,200,038 characters; 2,000 are the most.",)
 
 
 def test_an_error_of_the_rules_keeps_a_draft_from_review_and_nothing_is_saved(ada: User) -> None:

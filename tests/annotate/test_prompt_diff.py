@@ -1,5 +1,6 @@
 """Two versions of a prompt side by side: nothing is lost, and what is the same is not marked."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,3 +34,9 @@ def test_a_changed_word_is_marked_on_both_sides() -> None:
     assert [segment.text for segment in changed.before or [] if segment.changed] == ["kind"]
     assert [segment.text for segment in changed.after or [] if segment.changed] == ["fair"]
     assert (added.before, added.changed) == (None, True)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(("before", "after"), [("a " * 25_000, "a b " * 12_500), ("\n" * 9_000, "\n" * 9_000 + "x")])
+def test_long_texts_of_one_piece_again_and_again_are_compared_too(before: str, after: str) -> None:
+    assert lines(side_by_side(before, after), "after") == after.splitlines()

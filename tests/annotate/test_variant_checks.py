@@ -185,6 +185,59 @@ def test_checks_are_stopped_and_go_on(ada: User, candidate: Item) -> None:
     assert VariantCheckWork().pending()
 
 
+def test_a_check_that_meets_a_stop_is_not_asked_again_before_it_goes_on(ada: User, candidate: Item) -> None:
+    ask(candidate, ada, *variant_checks.scripted_checkers()[:2])
+    prose, killed = claimed(), claimed()
+    variant_checks.stop()
+    assert VariantCheckWork().open_groups({prose.group, killed.group}) == set()  # also those at a closed gate leave
+    assert answer(prose, "I think so.") is None
+    VariantCheckWork().free(VariantCheck.objects.get(pk=killed.id).lease_worker_id)  # type: ignore[arg-type]
+    assert set(VariantCheck.objects.values_list("state", "lease_token")) == {("stopped", None)}
+    assert not VariantCheckWork().pending()
+    assert variant_checks.go_on() == 2
+    assert set(VariantCheck.objects.values_list("state", flat=True)) == {"waiting"}
+
+
+def test_what_is_in_flight_while_it_is_stopped_and_continued_is_paid_for_once(ada: User, candidate: Item) -> None:
+    [checker, *_] = variant_checks.scripted_checkers()
+    ask(candidate, ada, checker)
+    claim = claimed()
+    variant_checks.stop()
+    assert variant_checks.go_on() == 1
+    assert VariantCheckWork().claim(room=1, worker=Worker.objects.create(host="there", pid=2).pk) == []
+    assert answer(claim, said()) is None
+    assert VariantCheck.objects.get().state == "ready"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderError(ErrorKind.TRANSIENT, "Connection refused."),
+        ProviderError(ErrorKind.PERMANENT, "You ran out.", status=429, code="insufficient_quota"),
+    ],
+)
+def test_a_provider_that_is_out_stops_the_checks_instead_of_failing_them_one_by_one(
+    ada: User, candidate: Item, checker: Drafter, error: ProviderError
+) -> None:
+    ask(candidate, ada, checker)
+    answer(claimed(), error=error)
+    assert VariantCheck.objects.get().state == "stopped"
+    assert variant_checks.spent()[0].error.endswith("then continue.")
+    variant_checks.go_on()
+    answer(claimed(), error=ProviderError(ErrorKind.PERMANENT, "A bad picture.", status=400))
+    assert VariantCheck.objects.get().state == "failed"
+
+
+@pytest.mark.parametrize("lost", [{"prompt_sha256": "0" * 64}, {"prompt_version": "77"}])
+def test_a_prompt_that_is_gone_stops_its_checker_and_no_other(ada: User, candidate: Item, lost: dict[str, str]) -> None:
+    first, second, _ = variant_checks.scripted_checkers()
+    ask(candidate, ada, first, second)
+    VariantCheck.objects.filter(checker=first).update(**lost)
+    assert claimed().group == second.pk
+    [spent, _] = variant_checks.spent()
+    assert (spent.states, "prompt" in spent.error) == ({"stopped": 1}, True)
+
+
 def test_a_refused_key_stops_what_waits_for_that_checker_and_says_why(ada: User, candidate: Item) -> None:
     first, second, _ = variant_checks.scripted_checkers()
     other = variants.save(
@@ -194,7 +247,7 @@ def test_a_refused_key_stops_what_waits_for_that_checker_and_says_why(ada: User,
     variant_checks.request(variants=[candidate, other], checkers=[first, second], by=ada)
     answer(claimed(), error=ProviderError(ErrorKind.PERMANENT, "The key is refused.", status=401))
     states = list(VariantCheck.objects.order_by("checker", "pk").values_list("checker", "state"))
-    assert states == [(first.pk, "failed"), (first.pk, "stopped"), (second.pk, "waiting"), (second.pk, "waiting")]
+    assert states == [(first.pk, "stopped"), (first.pk, "stopped"), (second.pk, "waiting"), (second.pk, "waiting")]
     [spent, _] = variant_checks.spent()
     assert spent.error.startswith("The key is refused. Check the key in")
 
@@ -235,9 +288,12 @@ def test_the_cost_so_far_is_that_of_every_call(ada: User, candidate: Item, check
     answer(again, said())
     [row] = variant_checks.spent()
     # Two calls of 80 fresh, 20 cached and 10 output tokens: 2 x (80 x 10 + 20 x 1 + 10 x 100) / 1,000,000.
-    assert (row.done, row.total, f"{row.dollars:.5f}") == (1, 1, "0.00364")
+    assert (row.done, row.total, f"{row.used.cost:.5f}") == (1, 1, "0.00364")
     Drafter.objects.update(price_output=None)
-    assert variant_checks.spent()[0].dollars is None
+    assert (variant_checks.spent()[0].used.words, variant_checks.spent()[0].used.note) == ("unknown", "price unknown")
+    Drafter.objects.update(price_output=100)
+    VariantCheck.objects.update(input_tokens=None, output_tokens=None)
+    assert variant_checks.spent()[0].used.words == "unknown"  # nothing was counted, which is not free of charge
 
 
 # The scripted checker -------------------------------------------------------------------------------------------

@@ -91,6 +91,15 @@ def test_a_draw_fills_up_what_was_chosen_by_hand_and_can_be_repeated(ada: User, 
         variants.draw(seed=6, by=ada, n=4)
 
 
+def test_an_image_that_was_set_aside_leaves_its_place_to_another(ada: User, parent: Item) -> None:
+    other = factories.item(state="approved", category="food")
+    variants.set_aside(parent=parent, reason="It is blurred.", by=ada)
+    made = variants.draw(seed=5, by=ada, n=1)
+    assert (made.keys, made.taken) == ([other.key], [])
+    with pytest.raises(Conflict, match="1 images are chosen already"):
+        variants.draw(seed=5, by=ada, n=1)
+
+
 def test_nothing_is_drawn_where_nothing_is_approved(ada: User) -> None:
     factories.item()
     with pytest.raises(Conflict, match="No approved item is left"):

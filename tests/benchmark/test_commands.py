@@ -70,6 +70,13 @@ def test_a_drafter_comes_with_the_catalogue_too(catalogue: Path) -> None:
     catalogue.write_text(entry.replace("900", "1200"))
     assert "1 updated" in said("load_models", catalogue)
     assert Drafter.objects.get(name="Elm").endpoint().max_output_tokens == 1200
+    catalogue.write_text(entry.replace("max_output_tokens = 900", 'family = "Elm"'))
+    assert "1 updated" in said("load_models", catalogue)
+    elm = Drafter.objects.get(name="Elm")
+    assert (elm.family, elm.max_output_tokens) == ("Elm", 8192)  # 256, the answer's own limit, would cut every draft
+    catalogue.write_text(entry)
+    said("load_models", catalogue)
+    assert Drafter.objects.get(name="Elm").family == "Elm"
 
 
 def test_a_changed_entry_updates_a_model_and_makes_a_new_version_of_a_detector(catalogue: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a well-behaved stub says: sentences as a model, labels as a detector, drafts as a drafting model."""
+"""What a well-behaved stub says: sentences as a model, labels as a detector, drafts and verdicts as a drafting model."""
 
 import json
 from typing import Any
@@ -21,6 +21,9 @@ async def says(request: Request, *, plain: bool) -> str:
     if "metadata" in keys:
         name = "draft_premise" if "premise_class" in keys else "draft_questions"
         asked = Request(request.system, request.messages, schema=request.schema, schema_name=name)
+        return (await OFFLINE["drafter"].ask(asked)).text or ""
+    if "modified_target_description" in keys:
+        asked = Request(request.system, request.messages, schema=request.schema, schema_name="check_variant")
         return (await OFFLINE["drafter"].ask(asked)).text or ""
     if plain:
         return f"It looks calm and is easy to see, as in answer {len(request.messages) // 2 + 1}."

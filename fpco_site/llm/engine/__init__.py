@@ -5,8 +5,8 @@ A client implements `Work` (see `work.py`), registers it in its `AppConfig.ready
 calls `hint()` when it has written rows that can be claimed.
 """
 
-from fpco_site.llm.engine.advice import pause_reason
+from fpco_site.llm.engine.advice import is_everybodys, pause_reason
 from fpco_site.llm.engine.hints import hint
 from fpco_site.llm.engine.work import Call, Claim, LeasedWork, Work, register, share
 
-__all__ = ["Call", "Claim", "LeasedWork", "Work", "hint", "pause_reason", "register", "share"]
+__all__ = ["Call", "Claim", "LeasedWork", "Work", "hint", "is_everybodys", "pause_reason", "register", "share"]

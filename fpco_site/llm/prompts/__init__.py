@@ -79,6 +79,14 @@ def load(name: str, version: int | None = None) -> Prompt:
     raise errors.Invalid(f"The prompt {name!r} has no version {version}; its newest is {newest(name)}.")
 
 
+def load_exact(name: str, version: int, sha256: str) -> Prompt:
+    """The version that a row was made with. Raises Invalid where it is gone or has another text."""
+    prompt = load(name, version)
+    if prompt.sha256 != sha256:
+        raise errors.Invalid(f"The prompt {prompt.label} is no longer the one that this was asked for with.")
+    return prompt
+
+
 @cache
 def _read(name: str, version: int) -> Prompt:
     return make(name=name, version=version, text=(FOLDER / f"{name}.v{version}.md").read_text(encoding="utf-8"))
