@@ -1,4 +1,4 @@
-"""What a well-behaved stub says: sentences as a model, labels as a detector, drafts and verdicts as a drafting model."""
+"""What a well-behaved stub says: as a model, as a detector, as a drafting model and as one that checks variants."""
 
 import json
 from typing import Any
