@@ -11,8 +11,6 @@ from annotate.models import Draft, DraftCall, Drafter, DraftJob
 from annotate.models.drafts import OPEN, CallVerdict, DraftKind, DraftState, JobKind
 from fpco_site.llm import providers
 
-MILLION = Decimal(1_000_000)
-
 
 @dataclass(frozen=True)
 class Standing:
@@ -116,7 +114,8 @@ def priced(used: Spent, drafter: Drafter) -> Spent:
     known = drafter.provider in providers.names()
     if not used.replies or (known and providers.is_simulated(drafter.provider)):
         return replace(used, cost=Decimal(0))
-    if drafter.price_input is None or drafter.price_output is None:
+    cost = drafter.cost(fresh=used.input - used.cached, cached=used.cached, output=used.output)
+    if cost is None:
         return replace(used, note="price unknown")
     if not used.counted:
         return replace(used, note="no token counts reported")
@@ -124,11 +123,6 @@ def priced(used: Spent, drafter: Drafter) -> Spent:
     if missing := max(0, used.replies - used.counted):
         came = "1 reply came" if missing == 1 else f"{missing} replies came"
         notes.append(f"{came} without a token count")
-    price_cached = drafter.price_cached_input
-    if price_cached is None:
-        price_cached = drafter.price_input
-        if used.cached:
-            notes.append("cached input at the full price, its own is unknown")
-    fresh = (used.input - used.cached) * drafter.price_input
-    cost = (fresh + used.cached * price_cached + used.output * drafter.price_output) / MILLION
+    if used.cached and drafter.price_cached_input is None:
+        notes.append("cached input at the full price, its own is unknown")
     return replace(used, cost=cost, note="; ".join(notes))

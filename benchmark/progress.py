@@ -35,7 +35,6 @@ WORDS = {
     "not_asked": "not asked",
 }
 WITHOUT_TEXT = (CallOutcome.BLOCKED, CallOutcome.EMPTY, CallOutcome.FAILED)
-MILLION = Decimal(1_000_000)
 
 
 @dataclass(frozen=True)
@@ -138,11 +137,8 @@ def _cost(run: Run, used: dict[str, int]) -> tuple[Decimal | None, str]:
         return Decimal(0), ""
     if not used["counted"]:
         return None, "no tokens reported"
-    if model.price_input is None or model.price_output is None:
-        return None, "price unknown"
-    price_cached = model.price_input if model.price_cached_input is None else model.price_cached_input
-    fresh = (used["input"] - used["cached"]) * model.price_input
-    return (fresh + used["cached"] * price_cached + used["output"] * model.price_output) / MILLION, ""
+    cost = model.cost(fresh=used["input"] - used["cached"], cached=used["cached"], output=used["output"])
+    return cost, "price unknown" if cost is None else ""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """One call for a draft: what it brought, read strictly and held against the rules, and the row that keeps it."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -157,31 +156,12 @@ def so_far(draft: Draft) -> tuple[int, wire.Redraft | None]:
     return len(rows), wire.Redraft(last.text[:LONGEST_FORMER], problems(last.error, broken))
 
 
-def sent(call: Call[Ask]) -> bytes | None:
-    """The request as it was asked, with the picture by its hash instead of its bytes."""
-    if call.request is None:
-        return None
-    endpoint = call.claim.endpoint
-    asked = {
-        "provider": endpoint.provider,
-        "model": endpoint.model_id,
-        "max_output_tokens": endpoint.max_output_tokens,
-        "temperature": endpoint.temperature,
-        "top_p": endpoint.top_p,
-        "system": call.request.system,
-        "messages": [{"role": message.role, "text": message.text} for message in call.request.messages],
-        "picture_sha256": call.claim.state.sha256 if call.request.picture is not None else None,
-        "schema": call.request.schema,
-    }
-    return json.dumps(asked).encode()
-
-
 def _columns(call: Call[Ask], judged: Judged) -> dict[str, Any]:
     reply, error, source = call.reply, call.error, call.reply or call.error
     said = (reply.text or "") if reply else ""
     return {
         "verdict": judged.verdict,
-        "request": sent(call),
+        "request": call.sent(picture_sha256=call.claim.state.sha256),
         "reply": (source.raw if source else b"") or said.encode("utf-8", "surrogatepass") or None,
         "text": said,
         "last": call.last,

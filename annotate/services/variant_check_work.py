@@ -1,6 +1,5 @@
 """Checks of variants as the engine makes them: one call a candidate, read strictly, kept with the raw reply."""
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -96,7 +95,11 @@ class VariantCheckWork(engine.LeasedWork[Case]):
 
     def _record(self, call: Call[Case]) -> Claim[Case] | None:
         row = VariantCheck.objects.filter(pk=call.claim.id)
-        changed: dict[str, Any] = {"tries": F("tries") + 1, "seconds": call.seconds, "request": sent(call)}
+        changed: dict[str, Any] = {
+            "tries": F("tries") + 1,
+            "seconds": call.seconds,
+            "request": call.sent(picture_sha256=call.claim.state.sha256),
+        }
         if call.reply is not None:
             return self._after_reply(call, call.reply, changed)
         if call.error is not None:
@@ -172,22 +175,3 @@ def used(reply: Reply) -> dict[str, Any]:
         "request_id": reply.request_id,
         **{name: Coalesce(F(name), 0) + count for name, count in tokens.items() if count is not None},
     }
-
-
-def sent(call: Call[Case]) -> bytes | None:
-    """The request as it was asked, with the picture by its hash instead of its bytes."""
-    if call.request is None:
-        return None
-    endpoint = call.claim.endpoint
-    asked = {
-        "provider": endpoint.provider,
-        "model": endpoint.model_id,
-        "max_output_tokens": endpoint.max_output_tokens,
-        "temperature": endpoint.temperature,
-        "top_p": endpoint.top_p,
-        "system": call.request.system,
-        "messages": [{"role": message.role, "text": message.text} for message in call.request.messages],
-        "picture_sha256": call.claim.state.sha256,
-        "schema": call.request.schema,
-    }
-    return json.dumps(asked).encode()

@@ -10,13 +10,10 @@ from benchmark.services import runs
 def spent(run: Run) -> Decimal:
     """US dollars of all calls of a run by its model's prices, and rather too much than too little.
 
-    Cached input counts as fresh where its price is unknown; calls without token counts add nothing.
+    Calls without token counts add nothing, nor does a model whose prices were removed.
     """
-    used, model = progress.spent(run), run.model
-    fresh = model.price_input or Decimal(0)
-    cached = fresh if model.price_cached_input is None else model.price_cached_input
-    cost = (used.input - used.cached) * fresh + used.cached * cached + used.output * (model.price_output or Decimal(0))
-    return cost / progress.MILLION
+    used = progress.spent(run)
+    return run.model.cost(fresh=used.input - used.cached, cached=used.cached, output=used.output) or Decimal(0)
 
 
 def pause_if_spent(*, run: Run) -> bool:

@@ -3,6 +3,7 @@
 import json
 import math
 import uuid
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
@@ -59,6 +60,17 @@ class EndpointFields(models.Model):
             top_p=self.top_p,
             options=dict(self.options),
         )
+
+    def cost(self, *, fresh: int, cached: int, output: int) -> Decimal | None:
+        """US dollars of so many tokens by these prices; None where a price is unknown.
+
+        `fresh` is input that was not cached; `output` includes reasoning. Cached input without a price
+        of its own costs what fresh input does: rather too much than too little.
+        """
+        if self.price_input is None or self.price_output is None:
+            return None
+        price_cached = self.price_input if self.price_cached_input is None else self.price_cached_input
+        return (fresh * self.price_input + cached * price_cached + output * self.price_output) / Decimal(1_000_000)
 
     def settings(self) -> dict[str, Any]:
         """What a run keeps of the endpoint: everything that was asked for, in plain values."""

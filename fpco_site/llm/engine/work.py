@@ -15,6 +15,7 @@ How a claim lives, from the client's side (DB: in the writer's one transaction, 
 An example in thirty lines is `tests/fpco_site/llm/engine/example.py`.
 """
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,6 +61,24 @@ class Call[S]:
     reply: Reply | None = None
     error: ProviderError | None = None
     last: bool = True
+
+    def sent(self, *, picture_sha256: str) -> bytes | None:
+        """The request as it was asked, as JSON, with the picture by its hash; None where none could be built."""
+        if self.request is None:
+            return None
+        endpoint = self.claim.endpoint
+        asked = {
+            "provider": endpoint.provider,
+            "model": endpoint.model_id,
+            "max_output_tokens": endpoint.max_output_tokens,
+            "temperature": endpoint.temperature,
+            "top_p": endpoint.top_p,
+            "system": self.request.system,
+            "messages": [{"role": message.role, "text": message.text} for message in self.request.messages],
+            "picture_sha256": picture_sha256 if self.request.picture is not None else None,
+            "schema": self.request.schema,
+        }
+        return json.dumps(asked).encode()
 
 
 class Work[S](ABC):
