@@ -79,7 +79,7 @@ def draw(*, seed: int, by: User, n: int = IMAGES) -> VariantDraw:
     missing = n - len(chosen)
     if missing <= 0:
         raise Conflict(f"{len(chosen)} images are chosen already; the draw fills up to {n}.")
-    frame = {item.key: item for item in eligible().select_for_update().order_by("key")}
+    frame = {item.key: item for item in eligible().select_for_update(of=("self",)).order_by("key")}
     if not frame:
         raise Conflict("No approved item is left to draw from: approve items first.")
     units = [draws.Unit(item.key, item.cell) for item in frame.values()]
