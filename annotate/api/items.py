@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -29,6 +30,7 @@ class ItemSerializer(serializers.ModelSerializer[Item]):
     """An item as it is now; `version` grows by one at every change."""
 
     image = serializers.CharField(source="image.sha256")
+    variant_of = serializers.CharField(source="parent.key", default="")  # the item that a variant was made of
     turns = TurnSerializer(many=True)
 
     class Meta:
@@ -44,6 +46,8 @@ class ItemSerializer(serializers.ModelSerializer[Item]):
             "target",
             "target_description",
             "modified_target_description",
+            "variant_of",
+            "variant",
             "turns",
         ]
 
@@ -67,13 +71,23 @@ class ItemEditSerializer(serializers.Serializer[Any]):
 
 
 class ItemViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Any]):
-    """All items with their questions."""
+    """All items with their questions; variants are no items of the study, and listed with `?variants=1` alone."""
 
     permission_classes = [IsAuthenticated, IsAuthor]
     serializer_class = ItemSerializer
-    queryset = Item.objects.select_related("image").prefetch_related("turns").order_by("id")
+    queryset = Item.objects.select_related("image", "parent").prefetch_related("turns").order_by("id")
     lookup_field = "key"
     lookup_value_converter = "slug"
+
+    def get_queryset(self) -> QuerySet[Item]:
+        rows = super().get_queryset()
+        return (
+            rows.filter(parent__isnull="variants" not in self.request.query_params) if self.action == "list" else rows
+        )
+
+    @extend_schema(parameters=[OpenApiParameter("variants", bool, description="The variants instead of the items.")])
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().list(request, *args, **kwargs)
 
     @extend_schema(request=ItemEditSerializer, responses=ItemSerializer)
     def partial_update(self, request: Request, key: str) -> Response:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotate import records
+from annotate import records, selectors
 from annotate.models import Item, User
-from annotate.services import datasets, items
+from annotate.services import datasets, items, variants
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +38,20 @@ def test_datasets_are_for_readers_too_and_not_for_annotators(as_: As, lea: User,
         reply = as_(lea).get(f"{API}/{path}")
         assert reply.status_code == 404
         assert "Secret" not in reply.content.decode()
+
+
+def test_the_list_of_items_has_as_many_as_the_pages_and_variants_apart(as_: As, ada: User) -> None:
+    parent = factories.item(state="approved")
+    made = variants.choose(parent=parent, by=ada)
+    reply = as_(ada).get(f"{API}/items/").json()
+    assert reply["count"] == sum(selectors.state_counts().values()) == 1
+    apart = as_(ada).get(f"{API}/items/?variants=1").json()["results"]
+    assert [(row["key"], row["variant_of"], row["variant"]) for row in apart][:2] == [
+        (made[0].key, parent.key, "A"),
+        (made[1].key, parent.key, "B"),
+    ]
+    assert as_(ada).get(f"{API}/items/{made[0].key}/").json()["variant_of"] == parent.key
+    assert as_(ada).get(f"{API}/items/{parent.key}/").json()["variant_of"] == ""
 
 
 def test_without_a_sign_in_there_is_no_api(client: Client) -> None:
