@@ -135,6 +135,8 @@ def _row(item: Item, plan: Protocol) -> dict[str, Any]:
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     return {
         "item": item,
+        "cell": selectors.cell_words(item.cell),
+        "state": ItemState(item.state).label,
         "premise": drafting.split_marks(item.target_description, item.modified_target_description)[1],
         "open": item.state in OPEN,
         "errors": errors,
