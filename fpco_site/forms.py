@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.forms import widgets
 from django.forms.boundfield import BoundField
 from django.forms.renderers import TemplatesSetting
@@ -40,6 +41,17 @@ class StudioRenderer(TemplatesSetting):
 def whole_number(text: str) -> int | None:
     """The number that a request names in plain digits; None for any other text, also for "²" and for 10**30."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
+
+
+class SeveralField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Several rows by their ids; an id beyond the databases is no valid choice instead of an error of theirs."""
+
+    def clean(self, value: Any) -> Any:
+        odd = [entry for entry in value or () if whole_number(str(entry)) is None]
+        if odd:
+            message = self.error_messages["invalid_choice"]
+            raise forms.ValidationError(message, code="invalid_choice", params={"value": odd[0]})
+        return super().clean(value)
 
 
 def _css_class(widget: widgets.Widget) -> str:

@@ -5,6 +5,7 @@ from django import forms
 from annotate.models import Drafter
 from annotate.services.variants import Move
 from annotate.variant_table import Slot
+from fpco_site.forms import SeveralField
 
 
 class DrawForm(forms.Form):
@@ -69,4 +70,4 @@ class PremiseForm(forms.Form):
 class CheckersForm(forms.Form):
     """Which models check."""
 
-    checkers = forms.ModelMultipleChoiceField(Drafter.objects.filter(active=True), required=False)
+    checkers = SeveralField(Drafter.objects.filter(active=True), required=False)

@@ -87,6 +87,12 @@ def discard(*, drafts: Collection[Draft], by: User) -> None:
         raise Conflict("Somebody decided on this draft meanwhile.")
 
 
+def require_undecided(drafts: Collection[Draft]) -> None:
+    """For pages that show what waits for a decision: Conflict where somebody made it meanwhile."""
+    if not all(draft.undecided for draft in drafts):
+        raise Conflict("Somebody decided on this draft meanwhile.")
+
+
 def proposed(texts: Texts, drafts: Sequence[Draft]) -> Texts:
     """The item's texts with what the drafts propose in their place."""
     for draft in drafts:

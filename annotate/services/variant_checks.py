@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,7 +174,7 @@ def spent() -> list[Spent]:
     """Counts, tokens and cost of every checker that was asked anything."""
     sums: dict[int, dict[str, Any]] = {}
     rows = VariantCheck.objects.order_by().values("checker", "state")
-    for row in rows.annotate(
+    counted: Iterable[Mapping[str, Any]] = rows.annotate(
         n=Count("pk"),
         calls=Sum("tries"),
         replies=Count("pk", filter=Q(state=CheckState.READY) | Q(unusable__gt=0)),
@@ -182,7 +182,8 @@ def spent() -> list[Spent]:
         input=Sum("input_tokens", default=0),
         cached=Sum("cached_tokens", default=0),
         output=Sum("output_tokens", default=0),
-    ):
+    )
+    for row in counted:
         found = sums.setdefault(row["checker"], {"states": {}, **dict.fromkeys(USED, 0)})
         found["states"][row["state"]] = row["n"]
         for name in USED:

@@ -9,7 +9,7 @@ from benchmark.catalogue import ModelEntry, model_entries
 from benchmark.models import Detector, EvaluatedModel, Run
 from benchmark.progress import WORDS
 from benchmark.services.runs import PROMPT, RETRIABLE
-from fpco_site.forms import whole_number
+from fpco_site.forms import SeveralField, whole_number
 from fpco_site.llm.forms import choose_prompt, prompt_field
 
 
@@ -17,7 +17,7 @@ class RunForm(forms.Form):
     """Which models run over which dataset."""
 
     dataset = forms.ModelChoiceField(Dataset.objects.order_by("-id"), empty_label="Choose a dataset")
-    models = forms.ModelMultipleChoiceField(
+    models = SeveralField(
         EvaluatedModel.objects.filter(active=True, imported=False, waiting=False),
         widget=forms.CheckboxSelectMultiple,
         label="Models",

@@ -5,6 +5,7 @@ from django import forms
 from annotate.models import Dataset, User
 from annotate.models.people import Role
 from benchmark.services.validation import STUDY_PER_CELL
+from fpco_site.forms import SeveralField
 
 
 class OpenForm(forms.Form):
@@ -24,7 +25,7 @@ class OpenForm(forms.Form):
         max_value=2**62,
         help_text="The same seed draws the same answers. Leave it empty to have one drawn that nobody knows.",
     )
-    annotators = forms.ModelMultipleChoiceField(
+    annotators = SeveralField(
         User.objects.filter(is_active=True, imported=False, role__in=[Role.AUTHOR, Role.ANNOTATOR]).order_by(
             "username"
         ),

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from fpco_site.llm import prompts, providers
+from fpco_site.llm.catalogue import VARIABLE
 
 ENDPOINT = ["provider", "model_id", "base_url", "api_key_env"]
 SETTINGS = ["max_output_tokens", "temperature", "top_p", "concurrency", "options"]
@@ -54,8 +55,8 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_api_key_env(self) -> str:
         """A key that was pasted by mistake must not be stored."""
         name: str = self.cleaned_data["api_key_env"].strip()
-        if name and not name.replace("_", "").isalnum():
-            raise forms.ValidationError("This is the name of a variable (letters, digits, _), never a key.")
+        if name and not VARIABLE.fullmatch(name):
+            raise forms.ValidationError("This is the name of a variable (capital letters, digits, _), never a key.")
         return name
 
     def clean_options(self) -> dict[str, Any]:

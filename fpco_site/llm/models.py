@@ -37,8 +37,16 @@ class EndpointFields(models.Model):
         abstract = True
 
     def clean(self) -> None:
-        """Numbers are finite, and options hold only what JSON and both databases can store."""
+        """Numbers make sense, an address is one, and options hold only what JSON and both databases can store."""
         super().clean()
+        if self.base_url and not self.base_url.startswith(("http://", "https://")):
+            raise ValidationError("A base URL starts with http:// or https://.")
+        if 0 in (self.concurrency, self.max_output_tokens):
+            raise ValidationError("Calls at once and output tokens are at least 1; with 0 nothing would ever be said.")
+        if any(
+            price is not None and price < 0 for price in (self.price_input, self.price_cached_input, self.price_output)
+        ):
+            raise ValidationError("A price is 0 or more.")
         if any(value is not None and not math.isfinite(value) for value in (self.temperature, self.top_p)):
             raise ValidationError("Temperature and top-p are plain numbers.")
         try:

@@ -232,6 +232,17 @@ def test_alternatives_stand_side_by_side_and_one_is_discarded(as_: As, ada: User
     assert Draft.objects.count() == 2
 
 
+def test_what_another_discarded_meanwhile_is_not_put_in_from_an_old_page(as_: As, ada: User, ben: User) -> None:
+    item = place(ada)
+    draft = questions(item)
+    drafts.discard(drafts=[draft], by=ben)
+    given = {"drafts": draft.pk, "version": item.version, "do": "put_in"}
+    reply = as_(ada).post(reverse("proposal_decide", args=[item.key]), given)
+    assert (reply.status_code, "decided on this draft meanwhile" in reply.content.decode()) == (409, True)
+    again = as_(ada).post(reverse("draft_apply", args=[item.key, draft.pk]), {"version": item.version})
+    assert again.status_code == 302  # from the item's page, where it is shown as set aside, it can be
+
+
 def test_drafts_of_another_item_are_not_put_in(as_: As, ada: User) -> None:
     item, other = place(ada), place(ada)
     theirs = questions(other)
@@ -280,6 +291,12 @@ def test_a_drafter_is_added_edited_and_taken_out_of_use(as_: As, ada: User) -> N
     ("wrong", "why"),
     [
         ({"api_key_env": "sk-live-1234"}, "never a key"),
+        ({"api_key_env": "AIzaSyA1234567890"}, "never a key"),
+        ({"base_url": "javascript:alert(1)"}, "starts with http"),
+        ({"concurrency": "0"}, "at least 1"),
+        ({"max_output_tokens": "0"}, "at least 1"),
+        ({"price_input": "-1"}, "0 or more"),
+        ({"temperature": "nan"}, ""),
         ({"provider": "scripted"}, "Select a valid choice"),
         ({"options": "[1]"}, "JSON object"),
         ({"concurrency": "-1"}, "greater than or equal to 0"),

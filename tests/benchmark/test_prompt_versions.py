@@ -6,14 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotate.models import User
+from annotate.models import Dataset, User
 from annotate.services import prompts
 from benchmark.models import Detector, Run
-from benchmark.services import detectors, release_export, runs
+from benchmark.services import detectors, release_export, releases, runs
 from fpco_site.llm import prompts as stored
+from fpco_site.llm.models import PromptVersion
 from tests import factories
 from tests.engine import run_engine
 
@@ -83,3 +85,11 @@ def test_a_release_carries_saved_prompts_those_of_drafting_too(ada: User, tmp_pa
         "inference.v101.md": stored.load("inference").sha256,
     }
     assert (tmp_path / "out" / "prompts" / "inference.v101.md").read_text() == "Answer tersely."
+    call_command("verify_release", str(tmp_path / "out"))
+    call_command("flush", interactive=False, verbosity=0)  # a database that has another version 101, or none
+    PromptVersion.objects.create(name="inference", version=101, text="Another.", sha256="0" * 64)
+    releases.import_folder(folder=tmp_path / "out", by=None)
+    release_export.export(dataset=Dataset.objects.get(), folder=tmp_path / "again")
+    for path in (tmp_path / "out").rglob("*"):
+        if path.is_file():
+            assert path.read_bytes() == (tmp_path / "again" / path.relative_to(tmp_path / "out")).read_bytes(), path

@@ -51,6 +51,13 @@ def test_an_address_with_nul_is_not_found(url: str, ada: User, as_: SignedIn) ->
     assert as_(ada).get(url).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("url", "field"), [("/variants/checks/", "checkers"), ("/runs/new/", "models"), ("/validation/new/", "annotators")]
+)
+def test_an_id_beyond_the_databases_is_no_choice(url: str, field: str, ada: User, as_: SignedIn) -> None:
+    assert as_(ada).post(url, {field: [HUGE]}).status_code in {200, 400}
+
+
 @pytest.mark.parametrize("text", ["", "²", "٣", "-1", "x", "1.5", "9" * 5000, "1" * 19])
 def test_what_is_not_a_plain_number_is_none(text: str) -> None:
     assert whole_number(text) is None
