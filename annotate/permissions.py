@@ -13,6 +13,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from annotate.models.people import Role, User
+from fpco_site.errors import Conflict
 
 type View[**P] = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
@@ -46,11 +47,20 @@ def reader_required[**P](view: View[P]) -> View[P]:
 def _for_roles[**P](roles: frozenset[Role], view: View[P]) -> View[P]:
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        if person_of(request).role not in roles:
+        person = person_of(request)
+        if person.role not in roles:
             raise Http404
+        _require_same(request, person)
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+def _require_same(request: HttpRequest, person: User) -> None:
+    """What was typed on one person's page is never stored under the name of another who signed in since."""
+    whose = request.POST.get("person", "") if request.method == "POST" else ""
+    if whose and whose != person.get_username():
+        raise Conflict(f"You are signed in as {person} now; this page is {whose}'s. Sign in as {whose} to go on.")
 
 
 class _RolePermission(BasePermission):

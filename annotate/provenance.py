@@ -13,8 +13,11 @@ from typing import Any
 
 from django.db.models import Prefetch
 
-from annotate.models import Comment, Dataset, DatasetItem, Draft, DraftCall, Review, Revision
+from annotate.models import Comment, Dataset, DatasetItem, Draft, DraftCall, Item, Review, Revision
 from annotate.models.datasets import Origin
+from annotate.models.items import ItemState
+from annotate.services import rules
+from annotate.services.reviews import pairs_among
 
 UNKNOWN = (
     "It was imported with a release: who chose its picture, what drafted its texts, who edited and who reviewed "
@@ -38,9 +41,8 @@ def records(items: Iterable[DatasetItem]) -> Iterator[dict[str, Any]]:
         .defer("request", "reply", "payload")
         .order_by("id")
     )
-    reviews = _by_item(Review.objects.filter(item__in=sources).select_related("reviewer").order_by("id"))
+    reviews, comments = _told(sources)
     frozen = _frozen(sources)
-    comments = _by_item(Comment.objects.filter(item__in=sources).select_related("by", "resolved_by").order_by("id"))
     for row in rows:
         yield {
             "item": row.key,
@@ -144,6 +146,18 @@ def _by_item(rows: Iterable[Any]) -> dict[int | None, list[Any]]:
     for row in rows:
         found[row.item_id].append(row)
     return found
+
+
+def _told(sources: list[int]) -> tuple[dict[int | None, list[Any]], dict[int | None, list[Any]]]:
+    """Verdicts and comments by item, without those that wait for a second, independent verdict."""
+    rows = Item.objects.filter(pk__in=sources, state=ItemState.IN_REVIEW)
+    pairs = pairs_among(rows, rules.current())
+    hidden = {item.pk: item.version for item in rows if item.pk in pairs}
+    verdicts = Review.objects.filter(item__in=sources).select_related("reviewer").order_by("id")
+    remarks = Comment.objects.filter(item__in=sources).select_related("by", "resolved_by").order_by("id")
+    told = [row for row in verdicts if not row.independent or row.item_version != hidden.get(row.item_id)]
+    said = [row for row in remarks if row.item_id not in hidden or row.version < hidden[row.item_id]]
+    return _by_item(told), _by_item(said)
 
 
 def _frozen(sources: list[int]) -> dict[int | None, list[dict[str, Any]]]:

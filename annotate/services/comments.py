@@ -8,8 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotate.models import Comment, Item, ReviewRules, User
-from annotate.models.items import ItemState
-from annotate.services import items, reviews, rules
+from annotate.services import items, reviews
 from fpco_site.errors import Conflict, Invalid
 
 
@@ -65,7 +64,7 @@ def visible(item: Item, person: User, rule: ReviewRules) -> list[Comment]:
 def open_counts(rows: Iterable[Item], person: User, rule: ReviewRules) -> dict[int, int]:
     """How many open comments that this person may see each of these items has; items without one are left out."""
     shown = {item.pk: item for item in rows}
-    pairs = {item.pk for item in shown.values() if rules.is_chosen(item, rule) and item.state == ItemState.IN_REVIEW}
+    pairs = reviews.pairs_among(shown.values(), rule)
     counts: Counter[int] = Counter()
     for row in Comment.objects.filter(item__in=shown, resolved_at=None).only("item_id", "by_id", "version"):
         hidden = row.item_id in pairs and row.by_id != person.pk and row.version >= shown[row.item_id].version

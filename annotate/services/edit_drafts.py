@@ -10,26 +10,41 @@ from django.utils import timezone
 from annotate.models import EditDraft, Item, User
 from annotate.services import items
 from annotate.services.items import Question, Texts
+from fpco_site.errors import Conflict
 
 
 @dataclass(frozen=True)
 class Message:
-    """Which window sent something, and the how-manieth it sent; an earlier one that comes later is overtaken."""
+    """Which window sent something, and the how-manieth it sent; an earlier one that comes later is overtaken.
+
+    `seen_client` and `seen_sequence` name the unsaved text that the window was opened with, if any.
+    """
 
     client: uuid.UUID
     sequence: int
+    seen_client: uuid.UUID | None = None
+    seen_sequence: int | None = None
+
+
+class OtherWindow(Conflict):
+    """Another window of the same person holds unsaved text that this one has never shown."""
 
 
 @transaction.atomic
 def keep(*, item: Item, version: int, texts: Texts, by: User, message: Message | None = None) -> EditDraft:
     """Keep unsaved texts that were typed over `version`, also where the item has moved on since.
 
-    A message that was overtaken changes nothing. Texts that are the item's own leave no draft.
+    A message that was overtaken changes nothing. Texts that are the item's own leave no draft. Raises OtherWindow
+    rather than overwrite what another window of this person holds.
     """
     item = items.locked(item)
     row = _row(item, by)
     if _overtaken(row, message):
         return row
+    if _elsewhere(row, message) and row.texts != _as_json(texts):
+        raise OtherWindow(
+            "another window of yours holds other unsaved text of this item. Go on there, or save here: both are kept."
+        )
     row.texts = None if texts == items.texts_of(item) else _as_json(texts)
     row.version, row.at = version, timezone.now()
     _sign(row, message)
@@ -39,9 +54,13 @@ def keep(*, item: Item, version: int, texts: Texts, by: User, message: Message |
 
 @transaction.atomic
 def save(*, item: Item, version: int, texts: Texts, by: User, message: Message | None = None) -> Item:
-    """Save what a person wrote over `version` (see `items.edit`); their draft of it ends with it."""
+    """Save what a person wrote over `version` (see `items.edit`); their draft of it ends with it.
+
+    A draft that another window of theirs holds stays, and is shown beside the saved text when they come back.
+    """
     saved = items.edit(item=item, version=version, texts=texts, by=by)
-    _close(item, by, message)
+    if not _elsewhere(_row(item, by), message):
+        _close(item, by, message)
     return saved
 
 
@@ -89,6 +108,13 @@ def _close(item: Item, person: User, message: Message | None) -> None:
 def _sign(row: EditDraft, message: Message | None) -> None:
     if message is not None:
         row.client, row.sequence = message.client, message.sequence
+
+
+def _elsewhere(row: EditDraft, message: Message | None) -> bool:
+    """Whether another window holds unsaved text, which this one was not opened with."""
+    if message is None or row.texts is None or row.client in (None, message.client):
+        return False
+    return (row.client, row.sequence) != (message.seen_client, message.seen_sequence)
 
 
 def _overtaken(row: EditDraft, message: Message | None) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, fields, replace
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotate import second_reviews, sheets
@@ -95,6 +95,14 @@ def decide(
 def is_pair(item: Item, rule: ReviewRules) -> bool:
     """Whether the item waits for two independent verdicts: it is chosen, or the first was given while it was."""
     return item.state == ItemState.IN_REVIEW and (rules.is_chosen(item, rule) or pending(item).exists())
+
+
+def pairs_among(rows: Iterable[Item], rule: ReviewRules) -> set[int]:
+    """The primary keys of those that `is_pair` holds for, by one query for all of them."""
+    waiting = [item for item in rows if item.state == ItemState.IN_REVIEW]
+    given = Review.objects.filter(item__in=waiting, item_version=F("item__version"), independent=True)
+    begun = set(given.filter(withdrawn_at=None).values_list("item", flat=True))
+    return {item.pk for item in waiting if item.pk in begun or rules.is_chosen(item, rule)}
 
 
 def pending(item: Item) -> QuerySet[Review]:

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from annotate.forms.items import CommentForm
+from annotate.forms.items import CommentForm, require_valid
 from annotate.models import Comment, Item
 from annotate.permissions import author_required, person_of
 from annotate.services import comments, rules
@@ -17,8 +17,9 @@ from fpco_site.errors import Invalid
 def comment_add(request: HttpRequest, key: str) -> HttpResponse:
     item = get_object_or_404(Item, key=key)
     form = CommentForm(request.POST)
-    if not form.is_valid():
-        raise Invalid("Say something." if "text" in form.errors else "Open the item again, and say it once more.")
+    if not request.POST.get("text", "").strip():
+        raise Invalid("Say something.")
+    require_valid(form)
     given = form.cleaned_data
     comments.add(item=item, version=given["version"], text=given["text"], by=person_of(request), **form.about())
     return redirect(address(request, "item_review", key) + "#comments")

@@ -9,7 +9,6 @@ from annotate.forms.items import ReasonForm
 from annotate.models import Draft, Drafter, Item
 from annotate.permissions import author_required, person_of
 from annotate.services import drafters, drafts
-from fpco_site.errors import Invalid
 from fpco_site.forms import whole_number
 
 
@@ -42,10 +41,7 @@ def draft_panel(request: HttpRequest, key: str) -> HttpResponse:
 @author_required
 def draft_apply(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     draft = get_object_or_404(Draft, pk=pk, item__key=key)
-    form = ReasonForm(request.POST)
-    if not form.is_valid() or form.cleaned_data["version"] is None:
-        raise Invalid("Say which version you mean: open the item again.")
-    drafts.apply(draft=draft, version=form.cleaned_data["version"], by=person_of(request))
+    drafts.apply(draft=draft, version=ReasonForm(request.POST).named()["version"], by=person_of(request))
     messages.success(request, "The draft is put in. The former texts are in the history.")
     return redirect("item_edit", key)
 

@@ -11,7 +11,6 @@ from annotate.models import Item
 from annotate.permissions import author_required, person_of
 from annotate.services import comments, items, reviews, rules
 from annotate.views.items import address
-from fpco_site.errors import Invalid
 
 
 @require_safe
@@ -33,11 +32,9 @@ def item_restore(request: HttpRequest, key: str, version: int) -> HttpResponse:
     """Make the texts of that version the item's again, as its next version."""
     item = get_object_or_404(Item, key=key)
     former = get_object_or_404(item.revisions, version=version)
-    form = ReasonForm(request.POST)
-    if not form.is_valid() or form.cleaned_data["version"] is None:
-        raise Invalid("Say which version you mean: open the history again.")
-    saved = items.restore(item=item, former=former, by=person_of(request), **form.cleaned_data)
-    if saved.version == form.cleaned_data["version"]:
+    given = ReasonForm(request.POST).named()
+    saved = items.restore(item=item, former=former, by=person_of(request), **given)
+    if saved.version == given["version"]:
         messages.info(request, "These are the item's texts already.")
     else:
         messages.success(request, f"The texts of version {version} are back, as version {saved.version}.")

@@ -7,12 +7,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate import drafting, selectors, sheets
-from annotate.forms.items import MessageForm, TextsForm
+from annotate.forms.items import MessageForm, TextsForm, require_valid
 from annotate.models import EditDraft, Item
 from annotate.permissions import author_required, person_of
 from annotate.services import drafts, edit_drafts, items, protocols, undo, variants
 from annotate.services.items import EditConflict, Texts
-from fpco_site.errors import Conflict, FpcoError, Invalid
+from fpco_site.errors import FpcoError
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -23,7 +23,7 @@ def item_edit(request: HttpRequest, key: str) -> HttpResponse:
     if request.method != "POST":
         return _opened(request, item)
     form = _posted(request, item)
-    texts, version = form.texts(), form.cleaned_data["version"]
+    texts, version = form.texts(items.texts_of(item)), form.cleaned_data["version"]
     message = MessageForm(request.POST).message()
     try:
         saved = edit_drafts.save(item=item, version=version, texts=texts, by=person, message=message)
@@ -40,18 +40,16 @@ def item_edit(request: HttpRequest, key: str) -> HttpResponse:
 def item_autosave(request: HttpRequest, key: str) -> HttpResponse:
     """Keep what is typed as this person's draft; says when, and whether the item moved on meanwhile."""
     item, person = get_object_or_404(Item, key=key), person_of(request)
-    if (whose := request.POST.get("person", "")) != person.get_username():
-        raise Conflict(f"You are signed in as {person}; this text is {whose}'s.")
-    form = _posted(request, item)
-    draft = edit_drafts.keep(
-        item=item,
-        version=form.cleaned_data["version"],
-        texts=form.texts(),
-        by=person,
-        message=MessageForm(request.POST).message(),
-    )
+    form, message = _posted(request, item), MessageForm(request.POST).message()
+    version, texts = form.cleaned_data["version"], form.texts(items.texts_of(item))
+    try:
+        draft = edit_drafts.keep(item=item, version=version, texts=texts, by=person, message=message)
+    except edit_drafts.OtherWindow as error:
+        return JsonResponse({"message": error.message, "other_window": True}, status=error.status)
+    if message and draft.sequence > message.sequence:
+        return JsonResponse({"message": "A later text of this window is kept.", "overtaken": True}, status=409)
     item.refresh_from_db()
-    moved = item.version != form.cleaned_data["version"] and draft.texts is not None
+    moved = item.version != version and draft.texts is not None
     return JsonResponse({"at": f"{draft.at:%H:%M}", "kept": draft.texts is not None, "moved_on": moved})
 
 
@@ -72,7 +70,7 @@ def item_compute(request: HttpRequest, key: str) -> HttpResponse:
     item = get_object_or_404(Item, key=key)
     form = _posted(request, item)
     texts = _recomputed(form, item)
-    if texts != form.texts():
+    if texts != form.texts(items.texts_of(item)):
         messages.info(request, "The rewrites are computed; save to keep them.")
     return _page(request, item, texts, version=form.cleaned_data["version"])
 
@@ -123,15 +121,15 @@ def _opened(request: HttpRequest, item: Item) -> HttpResponse:
 def _posted(request: HttpRequest, item: Item) -> TextsForm:
     plan = protocols.of(item)
     form = TextsForm(request.POST, plan=plan, numbers=[turn.number for turn in item.turns.all()])
-    if not form.is_valid():
-        field, problems = next(iter(form.errors.items()))
-        raise Invalid(f"{form.fields[field].label or field}: {problems[0]}")
+    require_valid(form)
     return form
 
 
 def _recomputed(form: TextsForm, item: Item) -> Texts:
     before = item.modified_target_description
-    return sheets.recompute(form.texts(), machine=form.machine(), before=before, plan=protocols.of(item))
+    return sheets.recompute(
+        form.texts(items.texts_of(item)), machine=form.machine(), before=before, plan=protocols.of(item)
+    )
 
 
 def _page(

@@ -10,7 +10,7 @@ from annotate.forms.items import ReasonForm
 from annotate.models import Item
 from annotate.permissions import author_required, person_of
 from annotate.services import drafts
-from fpco_site.errors import FpcoError, Invalid
+from fpco_site.errors import FpcoError
 
 
 @require_safe
@@ -61,10 +61,7 @@ def _onward(request: HttpRequest, item: Item) -> HttpResponse:
 
 
 def _version(request: HttpRequest) -> int:
-    form = ReasonForm(request.POST)
-    if not form.is_valid() or form.cleaned_data["version"] is None:
-        raise Invalid("Say which version you mean: open the item again.")
-    return int(form.cleaned_data["version"])
+    return int(ReasonForm(request.POST).named()["version"])
 
 
 def _page(request: HttpRequest, item: Item, *, error: FpcoError | None = None) -> HttpResponse:

@@ -1,5 +1,6 @@
 """The review queue, and one decision a screen."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -14,14 +15,14 @@ from annotate import drafting, review_page, selectors, sheets
 from annotate.axes import Category, Complexity, PremiseClass
 from annotate.forms.items import DecisionForm, ReasonForm
 from annotate.linting import Finding, Severity
-from annotate.models import Item, Protocol, Review
+from annotate.models import Item, Protocol, Review, ReviewRules
 from annotate.models.items import ItemState
 from annotate.models.reviews import Verdict
 from annotate.permissions import author_required, person_of
 from annotate.services import items, protocols, reviews, rules, undo
 from annotate.services.comments import open_counts
 from annotate.views.items import address, json_wanted, queue_of
-from fpco_site.errors import FpcoError, Invalid
+from fpco_site.errors import FpcoError
 
 PER_PAGE = 30
 OPEN = (ItemState.DRAFT, ItemState.IN_REVIEW)
@@ -44,7 +45,7 @@ def review_queue(request: HttpRequest) -> HttpResponse:
         "remarks": remarks,
         "given": given,
         "own": {item.pk for item in page if rule.approver_not_last_editor and item.edited_by_id == person.pk},
-        "twice": {item.pk for item in page if item.state in OPEN and rules.is_chosen(item, rule)},
+        "twice": _twice(page.object_list, rule),
         "first": queue.waiting_for(person).first(),
         "step": undo.last_step(person),
         "states": [(state.value, state.label, counts[state.value]) for state in ItemState],
@@ -85,7 +86,7 @@ def item_decide(request: HttpRequest, key: str) -> HttpResponse:
 @author_required
 def item_undo(request: HttpRequest, key: str) -> HttpResponse:
     """Take one's last decision or edit back, and show the item that it was about."""
-    undo.undo(item=_item(key), version=_reason(request)["version"], by=person_of(request))
+    undo.undo(item=_item(key), version=ReasonForm(request.POST).named()["version"], by=person_of(request))
     messages.success(request, "Taken back.")
     return redirect(address(request, "item_review", key))
 
@@ -94,7 +95,7 @@ def item_undo(request: HttpRequest, key: str) -> HttpResponse:
 @author_required
 def item_submit(request: HttpRequest, key: str) -> HttpResponse:
     item = get_object_or_404(Item, key=key)
-    items.submit(item=item, version=_reason(request)["version"], by=person_of(request))
+    items.submit(item=item, version=ReasonForm(request.POST).named()["version"], by=person_of(request))
     messages.success(request, "It is in review.")
     return redirect("item_review", key)
 
@@ -103,7 +104,7 @@ def item_submit(request: HttpRequest, key: str) -> HttpResponse:
 @author_required
 def item_reopen(request: HttpRequest, key: str) -> HttpResponse:
     item = get_object_or_404(Item, key=key)
-    given = _reason(request)
+    given = ReasonForm(request.POST).named()
     items.reopen(item=item, version=given["version"], reason=given["reason"], by=person_of(request))
     messages.success(request, "It is a draft again.")
     return redirect("item_edit", key)
@@ -125,6 +126,12 @@ def _filters(queue: selectors.Queue) -> dict[str, Any]:
         ),
         "sorts": [(name, words) for name, (words, _) in selectors.SORTS.items()],
     }
+
+
+def _twice(rows: Iterable[Item], rule: ReviewRules) -> set[int]:
+    """The items that two people review, and the drafts that will be."""
+    drafts = {item.pk for item in rows if item.state == ItemState.DRAFT and rules.is_chosen(item, rule)}
+    return drafts | reviews.pairs_among(rows, rule)
 
 
 def _row(item: Item, plan: Protocol) -> dict[str, Any]:
@@ -158,14 +165,6 @@ def _note(review: Review) -> str:
 def _queue_address(request: HttpRequest) -> str:
     query = request.GET.urlencode()
     return reverse("review_queue") + (f"?{query}" if query else "")
-
-
-def _reason(request: HttpRequest) -> dict[str, Any]:
-    form = ReasonForm(request.POST)
-    if not form.is_valid() or form.cleaned_data["version"] is None:
-        raise Invalid("Say which version you mean: open the item again.")
-    given: dict[str, Any] = form.cleaned_data
-    return given
 
 
 def _page(

@@ -19,7 +19,7 @@
     }
   };
   const fresh = () => ([1e7] + -1e3 + -4e3 + -8e3 + -1e11).replace(/[018]/g, (c) => (c ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (c / 4)))).toString(16));
-  const client = store("client") || store("client", fresh()) || fresh();
+  let client = store("client") || store("client", fresh()) || fresh();
   let sequence = Number(store("sequence")) || 0;
   const count = () => {
     sequence += 1;
@@ -39,11 +39,10 @@
     status.classList.toggle("is-bad", bad);
     sheet.classList.toggle("is-unkept", changed);
   };
+  const signature = () => ({ client, sequence: count(), seen_client: sheet.dataset.seenClient || "", seen_sequence: sheet.dataset.seenSequence || "" });
   const body = () => {
     const data = new URLSearchParams(new FormData(sheet));
-    data.set("client", client);
-    data.set("sequence", count());
-    data.set("person", sheet.dataset.person);
+    for (const [name, value] of Object.entries(signature())) data.set(name, value);
     return data;
   };
   const later = (delay) => {
@@ -70,6 +69,13 @@
     } else if (result.outcome === "signed out") {
       say("Not saved: you are signed out. Your text stays here.", true);
       if (await window.studio.signIn()) return push();
+    } else if (result.data?.overtaken) {
+      // A tab that was duplicated has the other's number: it is a window of its own.
+      client = fresh();
+      store("client", client);
+      return push();
+    } else if (result.data?.other_window && wanted) {
+      save(wanted);
     } else {
       wanted = null;
       say(`Not saved: ${result.words}`, true);
@@ -97,7 +103,10 @@
     if (!changed || leaving) return;
     changed = false;
     window.studio.send(address, body(), { keepalive: true }).then(({ outcome }) => {
-      if (outcome !== "ok") changed = true;
+      if (outcome === "ok") return;
+      // The page was only out of sight, and the server did not get it.
+      changed = true;
+      later(PAUSE);
     });
   };
   window.addEventListener("pagehide", part);
@@ -112,8 +121,7 @@
   const save = (button) => {
     wanted = null;
     leaving = true;
-    hidden("client", client);
-    hidden("sequence", count());
+    for (const [name, value] of Object.entries(signature())) hidden(name, value);
     sheet.requestSubmit(button.isConnected && button.form === sheet ? button : undefined);
   };
   sheet.addEventListener("submit", (event) => {

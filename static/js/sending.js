@@ -4,11 +4,17 @@
   "use strict";
   const signInUrl = () => document.querySelector('meta[name="sign-in-url"]').content;
   const cookie = () => document.cookie.split("; ").find((part) => part.startsWith("csrftoken="))?.slice("csrftoken=".length) || "";
-  // A sign-in gives a new token: every form of the page takes it over.
+  const person = () => document.querySelector('meta[name="person"]').content;
+  // A sign-in gives a new token: every form of the page takes it over, and says whose page it is, as
+  // somebody else may have signed in.
   const renew = () => {
     const token = cookie();
     if (!token) return;
-    document.querySelectorAll("input[name=csrfmiddlewaretoken]").forEach((field) => { field.value = token; });
+    document.querySelectorAll("input[name=csrfmiddlewaretoken]").forEach((field) => {
+      field.value = token;
+      if (field.form.elements.person) return;
+      field.after(Object.assign(document.createElement("input"), { type: "hidden", name: "person", value: person() }));
+    });
     document.querySelector('meta[name="csrf-token"]').content = token;
   };
   const at = (response) => new URL(response.url || location.href).pathname;
@@ -22,6 +28,7 @@
     renew();
     const token = cookie() || body.get("csrfmiddlewaretoken") || "";
     body.set("csrfmiddlewaretoken", token);
+    body.set("person", person());
     let response;
     try {
       response = await fetch(address, { method: "POST", body, keepalive, headers: { Accept: "application/json", "X-CSRFToken": token } });
@@ -34,7 +41,7 @@
     if (response.status >= 502) return { outcome: "offline", words: "the server can't be reached" };
     // A token of a former session: the page's own session may be gone with it.
     if (response.status === 403 && !data) return { outcome: "signed out", words: "you are signed out" };
-    return { outcome: "refused", words: data?.message || `the server failed (${response.status})`, data };
+    return { outcome: "refused", words: data?.message || data?.detail || `the server failed (${response.status})`, data };
   };
 
   // The sign-in comes to the page, as leaving it would lose the place.
