@@ -35,6 +35,8 @@ def entries(revisions: Iterable[Revision]) -> list[dict[str, Any]]:
 
 
 def _change(name: str, before: str, after: str) -> dict[str, Any]:
+    if not before:  # Nothing to compare with, so nothing to mark.
+        return {"name": name, "former": [], "text": [drafting.Segment(after, changed=False)]}
     former, text = drafting.split_marks(before, after)
     return {"name": name, "former": former, "text": text}
 

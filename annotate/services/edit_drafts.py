@@ -56,10 +56,11 @@ def keep(*, item: Item, version: int, texts: Texts, by: User, message: Message |
 def save(*, item: Item, version: int, texts: Texts, by: User, message: Message | None = None) -> Item:
     """Save what a person wrote over `version` (see `items.edit`); their draft of it ends with it.
 
-    A draft that another window of theirs holds stays, and is shown beside the saved text when they come back.
+    A draft that another window of theirs holds, or that was typed after this save was sent, stays, and is shown beside the saved text when they come back.
     """
     saved = items.edit(item=item, version=version, texts=texts, by=by)
-    if not _elsewhere(_row(item, by), message):
+    row = _row(item, by)
+    if not _elsewhere(row, message) and not _overtaken(row, message):
         _close(item, by, message)
     return saved
 
@@ -74,6 +75,11 @@ def discard(*, item: Item, by: User, message: Message | None = None) -> None:
 def of(item: Item, person: User) -> EditDraft | None:
     """This person's unsaved texts of the item, where there are any."""
     return EditDraft.objects.filter(item=item, person=person, texts__isnull=False).first()
+
+
+def holds(draft: EditDraft, texts: Texts, now: Texts) -> bool:
+    """Whether these texts are the draft's; none are needed for what the item says `now`."""
+    return bool(draft.texts == (None if texts == now else _as_json(texts)))
 
 
 def texts_of(draft: EditDraft, now: Texts) -> Texts:

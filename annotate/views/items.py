@@ -46,7 +46,7 @@ def item_autosave(request: HttpRequest, key: str) -> HttpResponse:
         draft = edit_drafts.keep(item=item, version=version, texts=texts, by=person, message=message)
     except edit_drafts.OtherWindow as error:
         return JsonResponse({"message": error.message, "other_window": True}, status=error.status)
-    if message and draft.sequence > message.sequence:
+    if message and not edit_drafts.holds(draft, texts, items.texts_of(item)):
         return JsonResponse({"message": "A later text of this window is kept.", "overtaken": True}, status=409)
     item.refresh_from_db()
     moved = item.version != version and draft.texts is not None

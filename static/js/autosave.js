@@ -100,7 +100,7 @@
   window.addEventListener("online", () => changed && push());
   window.addEventListener("focus", () => changed && tries > 0 && push());
   const part = () => {
-    if (!changed || leaving) return;
+    if (!changed) return;
     changed = false;
     window.studio.send(address, body(), { keepalive: true }).then(({ outcome }) => {
       if (outcome === "ok") return;
@@ -121,6 +121,8 @@
   const save = (button) => {
     wanted = null;
     leaving = true;
+    changed = false; // What is typed from here on is not in this save.
+    sheet.classList.remove("is-unkept");
     for (const [name, value] of Object.entries(signature())) hidden(name, value);
     sheet.requestSubmit(button.isConnected && button.form === sheet ? button : undefined);
   };
