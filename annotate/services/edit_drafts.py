@@ -56,7 +56,8 @@ def keep(*, item: Item, version: int, texts: Texts, by: User, message: Message |
 def save(*, item: Item, version: int, texts: Texts, by: User, message: Message | None = None) -> Item:
     """Save what a person wrote over `version` (see `items.edit`); their draft of it ends with it.
 
-    A draft that another window of theirs holds, or that was typed after this save was sent, stays, and is shown beside the saved text when they come back.
+    A draft that another window of theirs holds, or that was typed after this save was sent, stays, and is shown
+    beside the saved text when they come back.
     """
     saved = items.edit(item=item, version=version, texts=texts, by=by)
     row = _row(item, by)

@@ -130,22 +130,6 @@ def test_a_session_that_ends_in_mid_typing_costs_one_revision(page: Page, sign_i
     assert not EditDraft.objects.filter(texts__isnull=False).exists()
 
 
-def test_a_double_click_on_a_slow_network_saves_once(page: Page, sign_in: SignIn, ada: User) -> None:
-    item = factories.item(state="draft")
-    sign_in(page, ada)
-    editing(page, item)
-    posts: list[str] = []
-    page.on("request", lambda request: posts.append(request.url) if request.method == "POST" else None)
-    wire = page.context.new_cdp_session(page)
-    slow = {"offline": False, "latency": 1500, "downloadThroughput": -1, "uploadThroughput": -1}
-    wire.send("Network.emulateNetworkConditions", slow)
-    question(page).fill("What is slow?")
-    page.get_by_role("button", name="Save Ctrl Enter").dblclick()
-    expect(page.locator("#messages")).to_contain_text("Saved.")
-    assert item.revisions.count() == 1
-    assert [url.rsplit("/", 2)[1] for url in posts].count("edit") == 1
-
-
 def test_a_window_closed_at_once_keeps_what_was_typed(page: Page, sign_in: SignIn, ada: User) -> None:
     item = factories.item(state="draft")
     sign_in(page, ada)
