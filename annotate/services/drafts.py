@@ -87,9 +87,9 @@ def discard(*, drafts: Collection[Draft], by: User) -> None:
         raise Conflict("Somebody decided on this draft meanwhile.")
 
 
-def require_undecided(drafts: Collection[Draft]) -> None:
-    """For pages that show what waits for a decision: Conflict where somebody made it meanwhile."""
-    if not all(draft.undecided for draft in drafts):
+def require_kept(drafts: Collection[Draft]) -> None:
+    """For pages that show what waits for a decision: Conflict where somebody discarded one of them meanwhile."""
+    if any(draft.discarded_at is not None for draft in drafts):
         raise Conflict("Somebody decided on this draft meanwhile.")
 
 

@@ -41,7 +41,7 @@ def proposal_decide(request: HttpRequest, key: str) -> HttpResponse:
             messages.info(request, "Discarded. The draft is kept on the item's page.")
             return _onward(request, item)
         submit = request.POST.get("do") == "submit"
-        drafts.require_undecided(chosen)
+        drafts.require_kept(chosen)
         drafts.put_in(drafts=chosen, version=_version(request), by=person_of(request), submit=submit)
     except FpcoError as error:
         return _page(request, item, error=error)
