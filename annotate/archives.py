@@ -1,7 +1,7 @@
 """Pictures in a zip, read one by one and never unpacked to disk; what a zip says of itself is not believed."""
 
 import zipfile
-import zlib
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO
@@ -12,7 +12,6 @@ MAX_FILES = 20_000
 # Photographs hardly shrink; a plain bitmap of one colour may, so small archives are left alone.
 MAX_RATIO, HARMLESS_BYTES = 100, 1_000_000_000
 _ENCRYPTED = 0x1
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -31,17 +30,17 @@ class Archive:
         self.name = name
         try:
             self._zip = zipfile.ZipFile(file)
-        except _BROKEN as error:
+        except Exception as error:  # of broken bytes each decoder raises what its library does
             raise Invalid(f"{name} is not a zip, or it is broken or cut off ({error}).") from error
-        self._members = {info.filename: info for info in self._zip.infolist() if not info.is_dir()}
+        self._members = _by_path(info for info in self._zip.infolist() if not info.is_dir())
         self._refuse_a_bomb(max(1, sum(info.compress_size for info in self._members.values())))
         if self._members and all(info.flag_bits & _ENCRYPTED for info in self._members.values()):
             raise Invalid(f"{name} is encrypted; unlock it and give it without a password.")
 
     def members(self) -> list[Member]:
         """All files, in the order of their paths; hidden ones, and what a Mac adds, are left out."""
-        shown = [info for name, info in sorted(self._members.items()) if not hidden(name)]
-        return [Member(info.filename, info.file_size, _refusal(info)) for info in shown]
+        shown = [(path, info) for path, info in sorted(self._members.items()) if not hidden(path)]
+        return [Member(path, info.file_size, _refusal(info)) for path, info in shown]
 
     def read(self, path: str, *, most: int) -> bytes:
         """The bytes of one file, `most` at most. Raises Invalid."""
@@ -53,7 +52,7 @@ class Archive:
         try:
             with self._zip.open(info) as file:
                 data = file.read(most + 1)
-        except _BROKEN as error:
+        except Exception as error:
             raise Invalid(f"{name} is damaged in {self.name} ({error}).") from error
         if len(data) > most:
             raise Invalid(f"{name} is larger than {most:,} bytes, whatever {self.name} says of it.")
@@ -70,6 +69,23 @@ class Archive:
                 f"{self.name} says that its {packed:,} bytes become {unpacked:,} when unpacked; no pictures do that, "
                 "so it is refused as a zip bomb."
             )
+
+
+def numbered(path: str, taken: Container[str]) -> str:
+    """`path`, with a number before its suffix where another file has that path."""
+    stem, dot, suffix = path.rpartition(".")
+    found, number = path, 2
+    while found in taken:
+        found, number = f"{stem or suffix} ({number}){dot}{suffix if stem else ''}", number + 1
+    return found
+
+
+def _by_path(infos: Iterable[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
+    """Files by their path with slashes; a zip may hold two of one path, and both are kept."""
+    found: dict[str, zipfile.ZipInfo] = {}
+    for info in infos:
+        found[numbered(info.filename.replace("\\", "/"), found)] = info
+    return found
 
 
 def hidden(path: str) -> bool:

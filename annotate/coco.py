@@ -45,7 +45,7 @@ def _row(image: dict[str, Any], licences: dict[str, dict[str, Any]], name: str, 
     file = _text(image, "file_name", where).replace("\\", "/").removeprefix("./")
     if not file:
         raise Invalid(f"{where}: it has no file_name.")
-    licence = _licence(image, licences, where)
+    licence = _licence(image, licences)
     facts = {
         "source": Source.COCO.value,
         "source_id": _key(image.get("id")),
@@ -58,13 +58,9 @@ def _row(image: dict[str, Any], licences: dict[str, dict[str, Any]], name: str, 
     return Row(number, file, fitting(facts), None, record)
 
 
-def _licence(image: dict[str, Any], licences: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
-    number = image.get("license")
-    if number is None:
-        return {}
-    if (found := licences.get(_key(number))) is None:
-        raise Invalid(f"{where}: the licence {number!r} is not among the licenses of the file.")
-    return found
+def _licence(image: dict[str, Any], licences: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    # A licence that the file does not explain is unknown, as one that is not named: the picture is flagged.
+    return licences.get(_key(image.get("license")), {})
 
 
 def _text(entry: dict[str, Any], field: str, where: str) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -52,9 +53,11 @@ class Table:
 
     def __init__(self, rows: list[Row], *, catalogue: bool = False) -> None:
         self.catalogue = catalogue
-        self._rows = {row.file: row for row in rows}
-        bases = Counter(_base(row.file) for row in rows)
-        self._by_base = {_base(row.file): row for row in rows if bases[_base(row.file)] == 1} if catalogue else {}
+        self._rows = {_spelt(row.file): row for row in rows}
+        bases = Counter(map(_base, self._rows))
+        self._by_base = {_base(file): row for file, row in self._rows.items() if bases[_base(file)] == 1}
+        if not catalogue:
+            self._by_base.clear()
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self._rows.values())
@@ -64,12 +67,14 @@ class Table:
 
     def find(self, path: str) -> Row | None:
         """The row for a file at `path` (posix, below the folder)."""
+        path = _spelt(path)
         return self._rows.get(path) or self._rows.get(_base(path)) or self._by_base.get(_base(path))
 
 
 def parse(data: bytes, *, name: str) -> Table:
     """Read the whole table; the first bad column or row raises Invalid with its line."""
-    reader = csv.reader(io.StringIO(text_of(data, name), newline=""), strict=True)
+    text = text_of(data, name)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text))
     try:
         header = [column.strip().lower() for column in next(reader, [])]
         _check_header(header, name)
@@ -80,13 +85,20 @@ def parse(data: bytes, *, name: str) -> Table:
     return Table(rows)
 
 
+def _delimiter(text: str) -> str:
+    """What stands between two values: in countries with a decimal comma, spreadsheets write semicolons or tabs."""
+    first_line = text.partition("\n")[0]
+    return next((mark for mark in ",;\t" if mark in first_line), ",")
+
+
 def check_once(rows: list[Row], name: str) -> None:
     """Raise Invalid where two rows are of one file."""
     seen: dict[str, str] = {}
     for row in rows:
-        if row.file in seen:
-            raise Invalid(f"{name}, {row.where}: {row.file} is already on {seen[row.file]}.")
-        seen[row.file] = row.where
+        file = _spelt(row.file)
+        if file in seen:
+            raise Invalid(f"{name}, {row.where}: {row.file} is already on {seen[file]}.")
+        seen[file] = row.where
 
 
 def _check_facts(given: dict[str, str], where: str) -> None:
@@ -142,6 +154,11 @@ def _check_header(header: list[str], name: str) -> None:
             raise Invalid(f"{name}, line 1: there is no column {column!r}; known columns are {', '.join(COLUMNS)}.")
         if header.count(column) > 1:
             raise Invalid(f"{name}, line 1: the column {column!r} comes twice.")
+
+
+def _spelt(path: str) -> str:
+    """One spelling of a path: a Mac writes an é as two characters, a spreadsheet as one."""
+    return unicodedata.normalize("NFC", path)
 
 
 def _base(path: str) -> str:

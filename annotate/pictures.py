@@ -4,9 +4,8 @@ Kept pictures are upright, RGB, sRGB, without metadata, JPEG: what an author see
 """
 
 import io
-import struct
-import zlib
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from PIL import Image as Pillow
 from PIL import ImageCms, ImageOps, UnidentifiedImageError
@@ -15,13 +14,19 @@ from fpco_site.errors import Invalid
 
 FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF", "AVIF", "PPM")  # JPEG brings MPO with it
 SUFFIXES = frozenset(["jpg", "jpeg", "jpe", "mpo", "png", "webp", "tif", "tiff", "bmp", "gif", "avif", "ppm", "pgm"])
+UNREAD = frozenset(["heic", "heif", "jxl", "jp2", "svg", "psd", "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2", "raf"])
 MIMES = {"JPEG": "image/jpeg", "MPO": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 QUALITY = 95
 LONGEST_JPEG_SIDE = 65_500
 HASHED_SIDE = 128  # a picture is reduced to about this before it is hashed from 32 x 32: a sixth of the time
 _ORIENTATION = 0x0112
 _EXIF_TURNS = {3: 180, 6: 270, 8: 90}  # degrees, counter-clockwise
-_BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error)
+
+
+def named_as_picture(path: str) -> bool:
+    """Whether a file is one of a picture by its name; kinds that can't be read are refused by name."""
+    suffix = PurePosixPath(path).suffix.lower().lstrip(".")
+    return suffix in SUFFIXES or suffix in UNREAD
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ def normalise(data: bytes, *, name: str, max_bytes: int, max_pixels: int, rotati
     opened = _open(data, name=name, max_bytes=max_bytes, max_pixels=max_pixels)
     try:
         upright = _rgb(_srgb(_upright(opened, rotation)))
-    except _BROKEN as error:
+    except Exception as error:  # of broken bytes each decoder raises what its library does
         raise Invalid(f"{name} is damaged or cut off and can't be read.") from error
     if max(upright.size) > LONGEST_JPEG_SIDE:
         raise Invalid(f"{name} is {upright.width} x {upright.height} pixels; a side may have {LONGEST_JPEG_SIDE:,}.")
@@ -60,7 +65,7 @@ def inspect(data: bytes, *, name: str, max_bytes: int, max_pixels: int) -> Pictu
     mime = MIMES[opened.format]
     try:
         shown = _rgb(opened)
-    except _BROKEN as error:
+    except Exception as error:
         raise Invalid(f"{name} is damaged or cut off and can't be read.") from error
     return Picture(data, mime, shown.width, shown.height, perceptual_hash(shown))
 
@@ -95,7 +100,7 @@ def _open(data: bytes, *, name: str, max_bytes: int, max_pixels: int) -> Pillow.
         raise Invalid(f"{name} has too many pixels; at most {max_pixels:,} are allowed.") from error
     except UnidentifiedImageError as error:
         raise Invalid(f"{name} is not a picture of a known format (JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF).") from error
-    except _BROKEN as error:
+    except Exception as error:
         raise Invalid(f"{name} is damaged or cut off and can't be read.") from error
     if opened.width * opened.height > max_pixels:
         raise Invalid(
@@ -110,7 +115,7 @@ def _upright(picture: Pillow.Image, rotation: int) -> Pillow.Image:
     try:
         orientation = int(picture.getexif().get(_ORIENTATION, 1))
         turned = ImageOps.exif_transpose(picture)
-    except (*_BROKEN, TypeError):
+    except Exception:
         orientation, turned = 1, picture  # the pixels are fine, only the metadata is not
     if not rotation or rotation == _EXIF_TURNS.get(orientation):
         return turned
@@ -125,7 +130,7 @@ def _srgb(picture: Pillow.Image) -> Pillow.Image:
     try:
         own = ImageCms.ImageCmsProfile(io.BytesIO(profile))
         changed = ImageCms.profileToProfile(picture, own, ImageCms.createProfile("sRGB"), outputMode="RGB")
-    except (ImageCms.PyCMSError, *_BROKEN):
+    except Exception:
         return picture  # a broken profile says nothing about the colours
     return changed or picture
 

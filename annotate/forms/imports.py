@@ -7,11 +7,13 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from annotate import image_tables
+from annotate.services import images
 from annotate.services.imports import Announced
 from fpco_site.errors import FpcoError
 
 TABLE_HELP = "The annotation JSON of COCO, the CSV of Open Images, or a CSV of your own. Its content tells which."
 MOST_FILES = 20_000
+LONGEST_PATH = 4096
 
 
 class SeveralFilesInput(forms.ClearableFileInput):
@@ -72,7 +74,7 @@ class AnnounceForm(forms.Form):
         try:
             rows = json.loads(self.cleaned_data["listing"].read())
             files = [Announced(_path(row["path"]), _size(row["size"])) for row in rows]
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
             raise forms.ValidationError("The list of files can't be read.") from error
         if len(files) > MOST_FILES:
             raise forms.ValidationError(f"{len(files):,} files are too many at once; send at most {MOST_FILES:,}.")
@@ -82,8 +84,20 @@ class AnnounceForm(forms.Form):
 class SendForm(forms.Form):
     """One announced file."""
 
-    path = forms.CharField(max_length=1000, strip=False)
+    path = forms.JSONField()  # JSON, since a browser changes line ends in plain fields, and file names may hold them
     file = forms.FileField(allow_empty_file=True)
+
+    def clean_path(self) -> str:
+        try:
+            return _path(self.cleaned_data["path"])
+        except ValueError as error:
+            raise forms.ValidationError("The path of the file can't be read.") from error
+
+    def clean_file(self) -> "UploadedFile[bytes]":
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
+        if refusal := images.too_large(str(file.name), int(file.size or 0)):
+            raise forms.ValidationError(refusal)
+        return file
 
 
 class FolderForm(forms.Form):
@@ -106,11 +120,10 @@ class ZipForm(forms.Form):
 
 
 def _path(value: Any) -> str:
-    """A path below what was given, with slashes and without a root."""
-    path = "/".join(part for part in str(value).replace("\\", "/").split("/") if part not in {"", "."})
-    if not path or len(path) > 1000:
-        raise ValueError("a path has 1 to 1,000 characters")
-    return path
+    """A path as the browser says it; it names the file and is never opened."""
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_PATH:
+        raise ValueError(f"a path has 1 to {LONGEST_PATH:,} characters")
+    return value
 
 
 def _size(value: Any) -> int:

@@ -200,6 +200,8 @@ def settle(*, prepared: Prepared, row: image_csv.Row, by: User | None, gallery: 
     outcome = Outcome.ADDED if imported.added else Outcome.PRESENT
     image = imported.image
     parts = ["Added." if imported.added else "It was already there.", placed]
+    if image.duplicate_of is not None:
+        parts.append(f"It was set aside as a duplicate of {image.duplicate_of}.")
     if imported.twin:
         parts.append(f"It looks like {imported.twin}: decide under Duplicates.")
     parts.append(licences.sentence(image.license, image.license_url))
@@ -207,14 +209,18 @@ def settle(*, prepared: Prepared, row: image_csv.Row, by: User | None, gallery: 
 
 
 def in_folder(folder: Path) -> list[Given]:
-    """The pictures below `folder`, in order of their paths; links that lead out of it are left out."""
+    """The pictures among the files below `folder`."""
+    return [file for file in files_in(folder) if pictures.named_as_picture(file.path)]
+
+
+def files_in(folder: Path) -> list[Given]:
+    """The files below `folder`, in order of their paths; hidden ones and links that lead out of it are left out."""
     if not folder.is_dir():
         raise Invalid(f"There is no folder {folder}.")
     top = folder.resolve()
-    paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower().lstrip(".") in pictures.SUFFIXES]
     return [
         Given(path.relative_to(folder).as_posix(), path.stat().st_size, path.read_bytes)
-        for path in paths
+        for path in sorted(folder.rglob("*"))
         if path.is_file() and path.resolve().is_relative_to(top) and not hidden(path.relative_to(folder).as_posix())
     ]
 
@@ -277,11 +283,18 @@ def _import_one(file: Given, row: image_csv.Row | None, by: User | None, gallery
     return replace(fate, name=file.path)
 
 
+def too_large(path: str, size: int) -> str:
+    """Why a file of `size` bytes is not even read; blank where it is."""
+    if size <= settings.MAX_IMAGE_BYTES:
+        return ""
+    return f"{PurePosixPath(path).name} has {size:,} bytes; at most {settings.MAX_IMAGE_BYTES:,} are allowed."
+
+
 def read_whole(file: Given) -> bytes:
     """The bytes of a file, unless it is too large to be read at all. Raises Invalid, naming it."""
+    if refusal := too_large(file.path, file.size):
+        raise Invalid(refusal)
     name = PurePosixPath(file.path).name
-    if file.size > settings.MAX_IMAGE_BYTES:
-        raise Invalid(f"{name} has {file.size:,} bytes; at most {settings.MAX_IMAGE_BYTES:,} are allowed.")
     try:
         return file.read()
     except OSError as error:

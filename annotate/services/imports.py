@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any
 
 from django.conf import settings
@@ -31,6 +31,8 @@ from fpco_site.errors import Conflict, FpcoError, Invalid
 from fpco_site.fields import escape
 from fpco_site.llm.engine import hints
 
+NAMED = 5  # files that a sentence lists
+_LARGEST = 2**62  # a zip may claim more than a column holds
 GROUP, GROUP_SECONDS = 20, 2.0  # files, or seconds, between two commits
 TASK = "annotate.import_images"
 NO_PICTURES = "There is no picture in {}: JPEG, PNG, WebP, TIFF, BMP, GIF and AVIF files are imported."
@@ -75,20 +77,20 @@ _watch = _Watch()
 # Beginning ------------------------------------------------------------------------------------------------------
 
 
-def begin_folder(*, folder: Path, table: image_csv.Table | None, by: User | None) -> ImportBatch:
-    """Import the pictures below a folder of this machine, in the background."""
-    files = [Announced(given.path, given.size) for given in images.in_folder(folder)]
-    return _begin(BatchKind.FOLDER, folder.name or str(folder), str(folder.resolve()), files, table, by)
+def begin_folder(*, folder: Path, table: image_csv.Table | None, by: User | None, worker: str = "") -> ImportBatch:
+    """Import the pictures below a folder of this machine, in the background, or by `worker`, a token of the caller."""
+    files = [Announced(given.path, given.size) for given in images.files_in(folder)]
+    return _begin(BatchKind.FOLDER, folder.name or str(folder), str(folder.resolve()), files, table, by, worker)
 
 
-def begin_zip(*, path: Path, table: image_csv.Table | None, by: User | None) -> ImportBatch:
-    """Import the pictures in a zip on this machine, in the background."""
+def begin_zip(*, path: Path, table: image_csv.Table | None, by: User | None, worker: str = "") -> ImportBatch:
+    """Import the pictures in a zip on this machine, in the background, or by `worker`, a token of the caller."""
     try:
         with path.open("rb") as file:
             files = in_zip(file, name=path.name)
     except OSError as error:
         raise Invalid(f"{path} can't be read ({error.strerror}).") from error
-    return _begin(BatchKind.ZIP, path.name, str(path.resolve()), files, table, by)
+    return _begin(BatchKind.ZIP, path.name, str(path.resolve()), files, table, by, worker)
 
 
 def begin_uploaded_zip(*, file: "File[bytes]", name: str, table: image_csv.Table | None, by: User) -> ImportBatch:
@@ -126,9 +128,12 @@ def announce(*, batch: ImportBatch, files: Sequence[Announced]) -> ImportBatch:
         raise Conflict("Files can be added to an import from a browser only.")
     known = dict(batch.files.values_list("path", "size"))
     _add(batch, [file for file in files if file.path not in known], None)
-    for file in files:  # a file that changed since it was announced is sent as it is now
+    for file in files:  # a file that changed since it was announced is another one: it is sent as it is now
         if known.get(file.path, file.size) != file.size:
-            batch.files.filter(path=file.path, outcome=Outcome.WAITING).update(size=file.size)
+            refusal = images.too_large(file.path, file.size)
+            batch.files.filter(path=file.path).update(
+                size=file.size, outcome=Outcome.REFUSED if refusal else Outcome.WAITING, sentence=refusal, image=None
+            )
     if batch.state != BatchState.RUNNING and batch.files.filter(outcome=Outcome.WAITING).exists():
         batch.state, batch.finished_at = BatchState.RUNNING, None
         batch.save(update_fields=["state", "finished_at"])
@@ -136,28 +141,55 @@ def announce(*, batch: ImportBatch, files: Sequence[Announced]) -> ImportBatch:
 
 
 def in_zip(file: IO[bytes], *, name: str) -> list[Announced]:
-    """The pictures of a zip. Raises Invalid where it is broken, encrypted or a bomb."""
+    """The files of a zip. Raises Invalid where it is broken, encrypted or a bomb."""
     members = archives.Archive(file, name=name).members()
-    return [Announced(member.path, member.size, member.refusal) for member in members if is_picture(member.path)]
-
-
-def is_picture(path: str) -> bool:
-    """Whether the name is one of a picture."""
-    return PurePosixPath(path).suffix.lower().lstrip(".") in pictures.SUFFIXES
+    return [Announced(member.path, member.size, member.refusal) for member in members]
 
 
 @transaction.atomic
 def _begin(
-    kind: BatchKind, name: str, origin: str, files: Sequence[Announced], table: image_csv.Table | None, by: User | None
+    kind: BatchKind,
+    name: str,
+    origin: str,
+    files: Sequence[Announced],
+    table: image_csv.Table | None,
+    by: User | None,
+    worker: str = "",
 ) -> ImportBatch:
-    if not files:
+    # What a person chose in a browser is taken whatever its name; a folder or a zip also holds other things.
+    chosen = [file for file in files if kind == BatchKind.DROP or pictures.named_as_picture(file.path)]
+    if not chosen:
         raise Invalid(NO_PICTURES.format(name or "what was given"))
-    batch = ImportBatch.objects.create(kind=kind, name=name, origin=origin, created_by=by)
-    _add(batch, files, table)
+    batch = ImportBatch.objects.create(kind=kind, name=name, origin=origin, created_by=by, worker=worker)
+    _add(batch, chosen, table)
+    others = sorted({file.path for file in files} - {file.path for file in chosen})
+    _note(batch, *filter(None, [_named_by(table, batch), _left_out(others)]))
     _finish_if_done(batch)
-    if kind != BatchKind.DROP:
+    if kind != BatchKind.DROP and not worker:
         hints.hint(TASK)
     return batch
+
+
+def _note(batch: ImportBatch, *sentences: str) -> None:
+    batch.note = " ".join(sentences)
+    batch.save(update_fields=["note"])
+
+
+def _named_by(table: image_csv.Table | None, batch: ImportBatch) -> str:
+    """How many files a catalogue knows; it names millions, so that none of its rows is missing."""
+    if table is None or not table.catalogue:
+        return ""
+    named, total = batch.files.exclude(row={}).count(), batch.files.count()
+    return f"The table names {named:,} of the {total:,} files."
+
+
+def _left_out(paths: Sequence[str]) -> str:
+    """What lay beside the pictures, so that nothing is passed over in silence."""
+    if not paths:
+        return ""
+    more = f" and {len(paths) - NAMED:,} more" if len(paths) > NAMED else ""
+    kind = "file that is no picture was" if len(paths) == 1 else "files that are no pictures were"
+    return f"{len(paths):,} {kind} left out: {', '.join(paths[:NAMED])}{more}."
 
 
 def _add(batch: ImportBatch, files: Sequence[Announced], table: image_csv.Table | None) -> None:
@@ -168,17 +200,14 @@ def _add(batch: ImportBatch, files: Sequence[Announced], table: image_csv.Table 
         ImportedFile(batch=batch, path=fate.name, outcome=Outcome.MISSING, sentence=fate.sentence) for fate in absent
     ]
     ImportedFile.objects.bulk_create(rows, batch_size=500)
-    if table is not None and table.catalogue:
-        named = sum(row is not None for row, _ in matched.values())
-        batch.note = f"The table names {named:,} of the {len(matched):,} files."
-        batch.save(update_fields=["note"])
 
 
 def _announced(batch: ImportBatch, file: Announced, row: image_csv.Row | None, refusal: str) -> ImportedFile:
-    refusal = file.refusal or refusal
+    refusal = file.refusal or refusal or images.too_large(file.path, file.size)
     outcome = Outcome.REFUSED if refusal else Outcome.WAITING
     told = images.escaped(asdict(row)) if row else {}
-    return ImportedFile(batch=batch, path=file.path, size=file.size, row=told, outcome=outcome, sentence=refusal)
+    size = min(file.size, _LARGEST)
+    return ImportedFile(batch=batch, path=file.path, size=size, row=told, outcome=outcome, sentence=refusal)
 
 
 def _unfinished_drop(files: Sequence[Announced], by: User) -> ImportBatch | None:

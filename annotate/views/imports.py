@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import image_csv, image_tables, selectors
+from annotate import archives, image_csv, image_tables, selectors
 from annotate.forms.imports import AnnounceForm, FolderForm, SendForm, UploadForm, ZipForm
 from annotate.models import ImportBatch
 from annotate.models.imports import BatchKind, BatchState, Outcome
@@ -198,11 +198,7 @@ def _named_once(files: "list[UploadedFile[bytes]]") -> "dict[str, UploadedFile[b
     """Files by name; a browser without scripts sends no folders, so a name that comes again gets a number."""
     named: dict[str, UploadedFile[bytes]] = {}
     for file in files:
-        name, number = str(file.name), 2
-        while name in named:
-            stem, dot, suffix = str(file.name).rpartition(".")
-            name, number = f"{stem or suffix} ({number}){dot}{suffix if stem else ''}", number + 1
-        named[name] = file
+        named[archives.numbered(str(file.name), named)] = file
     return named
 
 

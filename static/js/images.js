@@ -145,11 +145,12 @@
       resolve();
     }, { once: true });
   });
+  const readable = (file) => file.slice(0, 1).arrayBuffer().then(() => true, () => false);
   // One file, again and again while the network is away; what the server refuses is told and left.
   const send = async ({ path, file }) => {
     for (let tried = 0; !state.stopped; tried += 1) {
       try {
-        const fate = await post(state.batch.send, [["path", path], ["file", file, file.name]]);
+        const fate = await post(state.batch.send, [["path", JSON.stringify(path)], ["file", file, file.name]]);
         state.unsent.delete(path);
         state.done += 1;
         if (fate.outcome === "refused") state.refused.push(`${path}: ${fate.sentence}`);
@@ -161,6 +162,10 @@
           show("You are signed out. Sign in in another tab, then send the rest.");
         } else if (error instanceof Refused) {
           state.unsent.set(path, error.message);
+          show();
+          return;
+        } else if (!(await readable(file))) {
+          state.unsent.set(path, "it changed or went away on this computer; choose it again.");
           show();
           return;
         } else {
@@ -191,7 +196,7 @@
       state.total = files.length;
       state.done = files.length - state.queue.length;
       state.unsent = new Map(state.queue.map(({ path }) => [path, ""]));
-      show(state.done ? `${words(state.done)} were here already.` : "");
+      show(state.done ? `${words(state.done)} need not be sent.` : "");
       await Promise.all(Array.from({ length: AT_ONCE }, lane));
     } catch (error) {
       const said = error instanceof SignedOut ? "You are signed out. Sign in in another tab, then try again." : error.message || String(error);

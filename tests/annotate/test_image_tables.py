@@ -125,7 +125,6 @@ def test_rotation_is_read_as_the_collection_writes_it(text: str, rotation: int) 
         (b'{"annotations": []}', "t is not an annotation file of COCO"),
         (b'{"images": [{"id": 1}]}', "t, image 1: it has no file_name."),
         (b'{"images": [{"file_name": 7}]}', "t, image 1: file_name must be text, not 7."),
-        (b'{"images": [{"file_name": "a.jpg", "license": 9}]}', "t, image 1: the licence 9 is not among the licenses"),
         (b'{"images": [{"file_name": "a"}, {"file_name": "a"}]}', "t, image 2: a is already on image 1."),
         (b'{"images": "\xff"}', "t is not"),
         (open_images_file({**OPEN_IMAGES_ROW, "Rotation": "45"}), "t, line 2: Rotation must be 0, 90, 180, 270"),
@@ -189,3 +188,25 @@ def test_any_bytes_are_a_table_or_refused_with_a_sentence(data: bytes) -> None:
     except Invalid as error:
         said = error.message
     assert not said or (said.startswith("t") and said.endswith("."))
+
+
+def test_a_licence_that_coco_does_not_explain_is_unknown_and_stops_nothing() -> None:
+    table = image_tables.parse(b'{"images": [{"file_name": "a.jpg", "license": 9}]}', name="t")
+    row = table.find("a.jpg")
+    assert row is not None
+    assert row.record["license"] == 9
+    assert "license" not in row.facts
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_a_table_of_a_spreadsheet_with_other_separators_is_read(mark: str) -> None:
+    table = image_tables.parse(f"file{mark}author\r\na.jpg{mark}Jo, Ann\r\n".encode(), name="t")
+    row = table.find("a.jpg")
+    assert row is not None
+    assert row.facts == {"author": "Jo, Ann"}
+
+
+def test_an_accent_is_the_same_however_it_is_spelt() -> None:
+    row = image_tables.parse("file\ncafé.jpg\n".encode(), name="t").find("d/cafe\u0301.jpg")
+    assert row is not None
+    assert row.file == "café.jpg"

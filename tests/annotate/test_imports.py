@@ -3,6 +3,7 @@
 import io
 import json
 import struct
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +15,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
+from PIL import Image as Picture
 
 from annotate import image_tables
-from annotate.models import Image, ImagePair, ImportBatch, Item, User
+from annotate.models import Image, ImagePair, ImportBatch, ImportedFile, Item, User
 from annotate.services import imports, items
 from annotate.services.imports import Announced, Stop
 from fpco_site.errors import Conflict, Invalid
@@ -273,7 +275,7 @@ def announce(client: Client, files: dict[str, bytes], address: str = "", **more:
 def send(client: Client, address: str, path: str, data: bytes) -> Any:
     return client.post(
         address,
-        {"path": path, "file": SimpleUploadedFile(path.rpartition("/")[2], data)},
+        {"path": json.dumps(path), "file": SimpleUploadedFile("f.jpg", data)},
         headers={"accept": "application/json"},
     )
 
@@ -312,7 +314,15 @@ def test_a_file_that_arrives_cut_off_or_unannounced_is_not_taken(as_: As, ada: U
 
 
 @pytest.mark.parametrize(
-    "listing", [b"no", b"{}", b'[{"path": "", "size": 1}]', b'[{"path": "a", "size": -1}]', b"[1]"]
+    "listing",
+    [
+        b"no",
+        b"{}",
+        b'[{"path": "", "size": 1}]',
+        b'[{"path": "a", "size": -1}]',
+        b'[{"path": "a", "size": 1e999}]',
+        b"[1]",
+    ],
 )
 def test_a_list_of_files_that_makes_no_sense_is_refused(listing: bytes, as_: As, ada: User) -> None:
     reply = as_(ada).post(reverse("import_begin"), {"listing": SimpleUploadedFile("f.json", listing)})
@@ -420,3 +430,108 @@ def test_the_bytes_of_a_zip_are_read_as_they_are() -> None:
         archive.writestr("ä/ö.jpg", data)
     [member] = imports.in_zip(buffer, name="z.zip")
     assert member == Announced("ä/ö.jpg", len(data), "")
+
+
+# What lies in real folders ----------------------------------------------------------------------------------------
+
+
+def test_what_is_no_picture_is_named_and_a_picture_of_an_unread_kind_is_refused(tmp_path: Path, ada: User) -> None:
+    folder = folder_of(tmp_path / "in", "a.jpg", "b.HEIC", "notes.txt", ".hidden.txt")
+    (folder / "b.HEIC").write_bytes(b"no")
+    for batch in (
+        imports.begin_folder(folder=folder, table=None, by=ada),
+        imports.begin_zip(
+            path=zip_of(tmp_path / "z.zip", {p.name: p.read_bytes() for p in folder.iterdir()}), table=None, by=ada
+        ),
+    ):
+        run()
+        batch.refresh_from_db()
+        assert outcomes(batch)["b.HEIC"] == "refused"
+        assert batch.note == "1 file that is no picture was left out: notes.txt."
+
+
+@pytest.mark.parametrize(
+    "name", ["new\nline.jpg", "\u202ertl.jpg", "b\\s.jpg", "é" * 120 + ".jpg", "\udcff.jpg", " .jpg"]
+)
+def test_any_name_that_a_file_can_have_is_imported(name: str, as_: As, tmp_path: Path, ada: User) -> None:
+    folder_of(tmp_path, name)
+    imports.begin_folder(folder=tmp_path, table=None, by=ada)
+    said = announce(as_(ada), {f"d/{name}": b"hello"}).json()
+    assert said["waiting"] == [f"d/{name}"]
+    assert send(as_(ada), said["send"], f"d/{name}", b"hello").json()["outcome"] == "refused"
+    run()
+    assert outcomes(ImportBatch.objects.get(kind="folder")) == {name: "added"}
+    assert as_(ada).get(reverse("import_detail", args=[ImportBatch.objects.get(kind="folder").pk])).status_code == 200
+
+
+def test_a_decoder_that_fails_in_its_own_way_does_not_hold_up_the_others(tmp_path: Path, ada: User) -> None:
+    buffer = io.BytesIO()
+    Picture.new("RGB", (8, 8)).save(buffer, "AVIF")
+    broken = buffer.getvalue().replace(b"av01", b"av99", 1)  # Pillow raises a RuntimeError of this one
+    folder = folder_of(tmp_path, "b.jpg")
+    (folder / "a.avif").write_bytes(broken)
+    batch = imports.begin_folder(folder=folder, table=None, by=ada)
+    run()
+    assert outcomes(batch) == {"a.avif": "refused", "b.jpg": "added"}
+
+
+def test_two_files_of_one_path_in_a_zip_both_survive_whatever_their_slashes(tmp_path: Path, ada: User) -> None:
+    path = tmp_path / "twice.zip"
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("d/a.jpg", "d/a.jpg", "d\\a.jpg"):
+            archive.writestr(name, factories.jpeg())
+    batch = imports.begin_zip(path=path, table=None, by=ada)
+    run()
+    assert outcomes(batch) == {"d/a.jpg": "added", "d/a (2).jpg": "added", "d/a (3).jpg": "added"}
+
+
+def test_a_packed_file_that_is_damaged_in_any_way_is_refused_by_name(tmp_path: Path, ada: User) -> None:
+    path = tmp_path / "lzma.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.jpg", factories.jpeg())
+        archive.writestr("b.jpg", factories.jpeg(), zipfile.ZIP_STORED)
+    data = bytearray(path.read_bytes())
+    data[60:120] = b"\xff" * 60
+    path.write_bytes(data)
+    batch = imports.begin_zip(path=path, table=None, by=ada)
+    run()
+    assert outcomes(batch) == {"a.jpg": "refused", "b.jpg": "added"}
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_sent(as_: As, ada: User, settings: Any) -> None:
+    settings.MAX_IMAGE_BYTES = 5
+    said = announce(as_(ada), {"big.jpg": b"123456", "small.jpg": b"1"}).json()
+    assert said["waiting"] == ["small.jpg"]
+    assert "at most 5 are allowed" in ImportedFile.objects.get(path="big.jpg").sentence
+    assert "at most 5 are allowed" in send(as_(ada), said["send"], "small.jpg", b"1234567").json()["detail"]
+
+
+def test_a_file_that_was_mended_since_is_sent_again(as_: As, ada: User) -> None:
+    whole = factories.jpeg()
+    files = {"a.jpg": whole[:90], "b.jpg": factories.jpeg()}
+    first = announce(as_(ada), files).json()
+    assert send(as_(ada), first["send"], "a.jpg", whole[:90]).json()["outcome"] == "refused"
+    again = announce(as_(ada), {**files, "a.jpg": whole}).json()
+    assert again["send"] == first["send"]
+    assert again["waiting"] == ["a.jpg", "b.jpg"]
+    assert send(as_(ada), again["send"], "a.jpg", whole).json()["outcome"] == "added"
+
+
+def test_the_command_is_its_batchs_worker_from_the_start(tmp_path: Path, ada: User) -> None:
+    batch = imports.begin_folder(folder=folder_of(tmp_path, "a.jpg"), table=None, by=None, worker="mine")
+    run()
+    assert outcomes(batch) == {"a.jpg": "waiting"}
+    imports.work(batch=batch, token="mine", stop=Stop())
+    assert outcomes(batch) == {"a.jpg": "added"}
+
+
+def test_the_bytes_of_a_set_aside_picture_say_so(tmp_path: Path, ada: User) -> None:
+    folder = folder_of(tmp_path, "a.jpg")
+    imports.begin_folder(folder=folder, table=None, by=ada)
+    run()
+    kept = factories.image(name="kept.jpg")
+    Image.objects.exclude(pk=kept.pk).update(duplicate_of=kept)
+    batch = imports.begin_folder(folder=folder, table=None, by=ada)
+    run()
+    assert "It was set aside as a duplicate of kept.jpg." in batch.files.get().sentence

@@ -1,5 +1,6 @@
 """`manage.py import_images SOURCE [--table FILE]`: photographs of a folder or a zip, with their sources and places."""
 
+import uuid
 from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
@@ -31,15 +32,16 @@ class Command(BaseCommand):
     def handle(self, *args: Any, source: Path, table: Path | None, **options: Any) -> None:
         try:
             rows = image_tables.parse(table.read_bytes(), name=table.name) if table else None
-            batch = _begin(source, rows)
+            token = str(uuid.uuid4())  # ours from the start, so that no worker takes it first
+            batch = _begin(source, rows, token)
         except FpcoError as error:
             raise CommandError(error.message) from error
         except OSError as error:
             raise CommandError(f"{table} can't be read ({error.strerror}).") from error
-        self._work(batch)
+        self._work(batch, token)
         self._report(batch)
 
-    def _work(self, batch: ImportBatch) -> None:
+    def _work(self, batch: ImportBatch, token: str) -> None:
         """Import here and now, as a worker would; Ctrl-C stops after the files in hand."""
         waiting = batch.files.filter(outcome=Outcome.WAITING).count()
         with Progress(disable=not self.stdout.isatty()) as bar:
@@ -49,8 +51,7 @@ class Command(BaseCommand):
                 bar.advance(task, len(files))
 
             try:
-                if token := imports.claim(batch):
-                    imports.work(batch=batch, token=token, stop=imports.Stop(), progress=show)
+                imports.work(batch=batch, token=token, stop=imports.Stop(), progress=show)
             except KeyboardInterrupt:
                 imports.stop(batch=batch)
                 raise CommandError(
@@ -72,12 +73,12 @@ class Command(BaseCommand):
             raise CommandError(f"{number} of the files could not be imported; the others are in.")
 
 
-def _begin(source: Path, table: image_csv.Table | None) -> ImportBatch:
+def _begin(source: Path, table: image_csv.Table | None, worker: str) -> ImportBatch:
     if source.is_dir():
-        return imports.begin_folder(folder=source, table=table, by=None)
+        return imports.begin_folder(folder=source, table=table, by=None, worker=worker)
     if not source.is_file():
         raise CommandError(f"There is no folder or zip {source}.")
-    return imports.begin_zip(path=source, table=table, by=None)
+    return imports.begin_zip(path=source, table=table, by=None, worker=worker)
 
 
 WORDS = {
