@@ -123,6 +123,7 @@ def _path(value: Any) -> str:
     """A path as the browser says it; it names the file and is never opened."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_PATH:
         raise ValueError(f"a path has 1 to {LONGEST_PATH:,} characters")
+    value.encode()  # half of a surrogate pair is no text
     return value
 
 

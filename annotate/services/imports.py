@@ -79,8 +79,15 @@ _watch = _Watch()
 
 def begin_folder(*, folder: Path, table: image_csv.Table | None, by: User | None, worker: str = "") -> ImportBatch:
     """Import the pictures below a folder of this machine, in the background, or by `worker`, a token of the caller."""
-    files = [Announced(given.path, given.size) for given in images.files_in(folder)]
+    files = [_found(given) for given in images.files_in(folder)]
     return _begin(BatchKind.FOLDER, folder.name or str(folder), str(folder.resolve()), files, table, by, worker)
+
+
+def _found(given: Given) -> Announced:
+    """A file of a folder; Linux allows names that are no text, which no page could show."""
+    shown = given.path.encode("utf-8", "replace").decode()
+    refusal = "" if shown == given.path else f"The name of {shown} is not UTF-8: rename the file."
+    return Announced(shown, given.size, refusal)
 
 
 def begin_zip(*, path: Path, table: image_csv.Table | None, by: User | None, worker: str = "") -> ImportBatch:

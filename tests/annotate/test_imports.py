@@ -450,9 +450,7 @@ def test_what_is_no_picture_is_named_and_a_picture_of_an_unread_kind_is_refused(
         assert batch.note == "1 file that is no picture was left out: notes.txt."
 
 
-@pytest.mark.parametrize(
-    "name", ["new\nline.jpg", "\u202ertl.jpg", "b\\s.jpg", "é" * 120 + ".jpg", "\udcff.jpg", " .jpg"]
-)
+@pytest.mark.parametrize("name", ["new\nline.jpg", "\u202ertl.jpg", "b\\s.jpg", "é" * 120 + ".jpg", " .jpg"])
 def test_any_name_that_a_file_can_have_is_imported(name: str, as_: As, tmp_path: Path, ada: User) -> None:
     folder_of(tmp_path, name)
     imports.begin_folder(folder=tmp_path, table=None, by=ada)
@@ -462,6 +460,15 @@ def test_any_name_that_a_file_can_have_is_imported(name: str, as_: As, tmp_path:
     run()
     assert outcomes(ImportBatch.objects.get(kind="folder")) == {name: "added"}
     assert as_(ada).get(reverse("import_detail", args=[ImportBatch.objects.get(kind="folder").pk])).status_code == 200
+
+
+def test_a_name_that_is_no_text_is_refused_and_its_page_is_shown(as_: As, tmp_path: Path, ada: User) -> None:
+    batch = imports.begin_folder(folder=folder_of(tmp_path, "\udcff.jpg", "a.jpg"), table=None, by=ada)
+    run()
+    assert outcomes(batch) == {"?.jpg": "refused", "a.jpg": "added"}
+    assert "is not UTF-8" in as_(ada).get(reverse("import_detail", args=[batch.pk])).text
+    listing = SimpleUploadedFile("f.json", b'[{"path": "\\udcff.jpg", "size": 1}]')
+    assert as_(ada).post(reverse("import_begin"), {"listing": listing}).status_code == 400
 
 
 def test_a_decoder_that_fails_in_its_own_way_does_not_hold_up_the_others(tmp_path: Path, ada: User) -> None:
