@@ -32,6 +32,8 @@ def parse(data: bytes, *, name: str) -> Table:
         raise Invalid(f"{name} is not UTF-8 text.") from error
     except msgspec.ValidationError as error:
         raise Invalid(f"{name} is not an annotation file of COCO: {error}.") from error
+    except RecursionError as error:
+        raise Invalid(f"{name} is not an annotation file of COCO: it is nested too deep.") from error
     except msgspec.DecodeError as error:
         raise Invalid(f"{name} is not whole JSON: {error}.") from error
     licences = {_key(entry.get("id")): entry for entry in found.licenses}

@@ -122,6 +122,7 @@ def test_rotation_is_read_as_the_collection_writes_it(text: str, rotation: int) 
     [
         (b'{"images": [', "t is not whole JSON"),
         (b"[1, 2]", "t is not an annotation file of COCO"),
+        (b'{"images": [{"x": ' + b"[" * 100_000, "t is not an annotation file of COCO: it is nested too deep."),
         (b'{"annotations": []}', "t is not an annotation file of COCO"),
         (b'{"images": [{"id": 1}]}', "t, image 1: it has no file_name."),
         (b'{"images": [{"file_name": 7}]}', "t, image 1: file_name must be text, not 7."),
