@@ -104,7 +104,8 @@ def attach_images(*, dataset: Dataset) -> int:
     by_original: dict[str, Image] = {}
     for image in Image.objects.filter(Q(sha256__in=wanted) | Q(original_sha256__in=wanted)).order_by("-id"):
         by_stored[image.sha256] = image
-        by_original[image.original_sha256] = image
+        if image.original_sha256:  # an unknown original is not the same as another unknown one
+            by_original[image.original_sha256] = image
     found = []
     for item in bare:
         match = by_stored.get(item.sha256) or by_original.get(item.original_sha256) or by_original.get(item.sha256)

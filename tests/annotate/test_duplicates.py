@@ -95,9 +95,9 @@ def test_the_database_keeps_a_pair_once_and_in_order(pair: ImagePair) -> None:
 def test_an_item_comes_back_only_with_a_picture_that_was_not_set_aside(pair: ImagePair, ada: User) -> None:
     item = factories.item(image=pair.second, state="rejected")
     duplicates.decide(pair=pair, keep=pair.first, by=ada)
-    with pytest.raises(Conflict, match="Undo that under Duplicates first"):
+    with pytest.raises(Conflict, match="set aside"):
         items.reopen(item=item, version=item.version, reason="after all", by=ada)
     known = factories.image()
     Image.objects.filter(pk=known.pk).update(duplicate_of=pair.first)
-    with pytest.raises(Conflict, match="Place that one"):  # though a page that was opened before knows it otherwise
+    with pytest.raises(Conflict, match="set aside"):  # though a page that was opened before knows it otherwise
         items.place(image=known, cell=item.cell, by=ada)

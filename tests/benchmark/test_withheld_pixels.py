@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotate.models import Dataset, Image
+from annotate.models import Dataset, Image, User
 from annotate.services import datasets, images
 from benchmark.services import release_export, releases
 from tests import factories
@@ -81,3 +81,24 @@ def test_an_older_dataset_that_names_such_a_file_lets_no_pixels_out_either(tmp_p
     release_export.export(dataset=dataset, folder=tmp_path / "out")
     assert not (tmp_path / "out" / "images").exists()
     releases.verify(folder=tmp_path / "out")
+
+
+def test_a_licence_that_is_mended_later_counts_from_the_next_freezing_on(
+    pilot: dict[str, Any], tmp_path: Path, ada: User
+) -> None:
+    images.update_facts(image=pilot["nd"], facts=BY, by=ada)
+    release_export.export(dataset=pilot["dataset"], folder=tmp_path / "old")
+    assert [path.stem for path in (tmp_path / "old" / "images").iterdir()] == [pilot["by"].sha256]
+    release_export.export(dataset=datasets.freeze(name="Pilot 2", by=ada), folder=tmp_path / "new")
+    found = {path.stem for path in (tmp_path / "new" / "images").iterdir()}
+    assert found == {pilot["by"].sha256, pilot["nd"].sha256}
+
+
+def test_an_item_whose_original_is_not_known_gets_no_other_items_picture() -> None:
+    dataset = factories.dataset(items=0)
+    image = images.import_stored(data=factories.jpeg(), name="a.jpg", by=None).image
+    assert image.original_sha256 == ""
+    mine = factories.dataset_item(dataset, image=None, sha256=image.sha256)
+    other = factories.dataset_item(dataset, image=None, sha256="f" * 64)
+    assert datasets.attach_images(dataset=dataset) == 1
+    assert dict(dataset.items.values_list("pk", "image")) == {mine.pk: image.pk, other.pk: None}
