@@ -264,3 +264,22 @@ def test_the_form_starts_at_the_top_beside_the_picture_and_its_drafts(page: Page
     assert panel["y"] >= picture["y"] + picture["height"]
     lines = [one.bounding_box() for one in page.locator("#draft-list .draft").all()]
     assert [line is not None and line["height"] < 44 for line in lines] == [True] * 3
+
+
+def test_a_double_click_on_save_over_a_slow_network_makes_one_revision(page: Page, sign_in: SignIn, ada: User) -> None:
+    item = factories.item(state="draft")
+    sign_in(page, ada)
+    editing(page, item)
+    question(page).fill("What is seen in the picture?")
+    slow = {"offline": False, "latency": 1500, "downloadThroughput": -1, "uploadThroughput": -1}
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", slow)
+    posts: list[str] = []
+    page.on("request", lambda sent: posts.append(sent.url) if sent.method == "POST" else None)
+    save = page.get_by_role("button", name=re.compile("^Save Ctrl"))
+    save.dblclick(no_wait_after=True)
+    page.wait_for_timeout(2500)
+    page.mouse.click(*(save.bounding_box()[name] + 5 for name in ("x", "y")))
+    expect(page.locator("#messages")).to_contain_text("Saved.")
+    assert item.turns.get(number=1).content == "What is seen in the picture?"
+    assert item.revisions.count() == 1
+    assert len([url for url in posts if "/edit/" in url]) == 1
