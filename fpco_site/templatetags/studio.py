@@ -40,7 +40,7 @@ STATES = {
     "not_asked": ("idle", "minus"),
     "missing": ("bad", "minus"),
     "added": ("good", "check"),
-    "present": ("plain", ""),
+    "present": ("plain", "copy"),
     "different": ("good", "check"),
     "same": ("plain", "copy"),
     "labelled": ("good", "label"),

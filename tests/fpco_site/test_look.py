@@ -166,7 +166,7 @@ def test_every_state_uses_an_icon_that_exists() -> None:
     from fpco_site.templatetags.studio import STATES
 
     drawn = set(re.findall(r'id="([^"]+)"', (settings.BASE_DIR / "static/img/icons.svg").read_text()))
-    assert {glyph for _, glyph in STATES.values()} <= drawn
+    assert {glyph for _, glyph in STATES.values()} <= drawn, "never by colour alone"
     assert {section.icon for section in navigation.SECTIONS} <= drawn
 
 
