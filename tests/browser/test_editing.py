@@ -100,8 +100,9 @@ def test_nothing_is_stored_under_the_name_of_another_who_signed_in_meanwhile(
     expect(deciding.locator("#toasts")).to_contain_text("You are signed in as ben now; this page is ada's")
     question(typing).fill("What did Ada type?")
     status(typing, "You are signed in as ben now")
-    typing.keyboard.press("ControlOrMeta+Enter")
-    status(typing, "Not saved: You are signed in as ben now")
+    with typing.expect_response("**/unsaved/"):
+        typing.keyboard.press("ControlOrMeta+Enter")
+    expect(typing.locator("[data-draft-status].is-bad")).to_contain_text("Not saved: You are signed in as ben now")
     expect(question(typing)).to_have_value("What did Ada type?")
     assert not Review.objects.exists()
     assert not EditDraft.objects.exists()

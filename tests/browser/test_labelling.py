@@ -9,6 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 from annotate.models import Label, LabelSet, User
 from annotate.services import labels
 from tests import factories
+from tests.browser.shown import shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.db, pytest.mark.django_db(transaction=True)]
 
@@ -17,8 +18,10 @@ SignIn = Callable[[Page, User], None]
 
 def start(page: Page, row: LabelSet) -> None:
     page.goto(f"/label/{row.pk}/")
+    shown(page)
     page.keyboard.press("c")
     expect(page.get_by_role("heading", name="Does the answer correct the user?")).to_be_visible()
+    shown(page)
 
 
 def progress(page: Page, words: str) -> None:

@@ -14,6 +14,7 @@ from annotate.models import Item, User
 from annotate.services import drafters
 from benchmark.models import DetectorLabel, Response
 from tests import services
+from tests.browser.shown import shown
 from tests.worker import Celery
 
 pytestmark = [
@@ -87,9 +88,11 @@ def place(page: Page) -> None:
 
 def draft_and_edit(page: Page) -> None:
     """Ask for both drafts by key, put them in, then mend a question by hand."""
+    shown(page)
     page.keyboard.press("g")
     page.get_by_role("button", name="Put in").click(timeout=SOON)
     expect(page.get_by_text("put in", exact=True)).to_have_count(1)
+    shown(page)
     page.keyboard.press("p")
     page.get_by_role("button", name="Put in", exact=True).click(timeout=SOON)
     expect(page.get_by_text("put in", exact=True)).to_have_count(2)
@@ -109,6 +112,7 @@ def approve(page: Page) -> None:
     page.wait_for_selector("#decide[data-ready]")
     for tick in page.locator("[data-warning]").all():
         tick.check()
+    shown(page)
     page.keyboard.press("a")
     page.wait_for_function("() => !document.querySelector('.decide [name=verdict][value=approved]')")
     assert Item.objects.get().state == "approved"
@@ -191,8 +195,8 @@ def label(page: Page, sign_in: SignIn, who: User, keys: str) -> None:
     page.locator("a[href^='/label/']").last.click()
     page.get_by_role("link", name=re.compile("Start|Continue")).click()
     for number in range(PER_CLASS):
-        page.wait_for_load_state()  # a key counts once the scripts of the page have run
         expect(page.locator("#label-form")).to_be_visible()
+        shown(page)
         before = page.url
         page.keyboard.press(keys[number % len(keys)])
         page.wait_for_function("was => location.href !== was || !document.querySelector('#label-form')", arg=before)
