@@ -1,7 +1,8 @@
 """Measure: `python -m tests.bench [NAME ...] [--write]` (`make bench`).
 
 Every module beside this one that defines `bench(servers: Servers) -> list[Figure]` is a benchmark.
-Figures are printed and never asserted. `--write` puts them into docs/performance.md.
+Figures are printed and never asserted. `--write` puts them into docs/performance.md, each benchmark in
+a section of its own, so that one can be measured anew without the others.
 """
 
 import argparse
@@ -50,12 +51,15 @@ def machine() -> str:
     )
 
 
-def write(text: str) -> None:
-    """Replace what stands between the two marks of docs/performance.md."""
+def write(measured: dict[str, str]) -> None:
+    """Replace the sections of these benchmarks between the two marks of docs/performance.md."""
     page = PAGE.read_text()
     before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    kept, _, after = rest.partition(END)
+    parts = (part.partition("\n") for part in kept.split("\n### ")[1:])
+    sections = {name.strip(): text.strip() for name, _, text in parts} | measured
+    text = "\n\n".join(f"### {name}\n\n{sections[name]}" for name in sorted(sections))
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
 
 
 def say(text: str) -> None:
@@ -72,15 +76,15 @@ def main() -> int:
     if not chosen or set(options.names) - set(chosen):
         say(f"There is no such benchmark; there are: {', '.join(benchmarks([]))}.")
         return 2
-    figures: list[Figure] = []
+    measured: dict[str, str] = {}
     with services.temporary_folder() as folder, services.valkey(folder) as broker, services.postgres(folder) as address:
         for name, measure in chosen.items():
             say(f"{name} ...")
-            figures += measure(Servers(postgres=address, broker=broker))
-    text = f"{table(figures)}\n\nMeasured on {machine()}."
-    say(f"\n{text}")
+            figures = measure(Servers(postgres=address, broker=broker))
+            measured[name] = f"{table(figures)}\n\nMeasured on {machine()}."
+            say(f"\n{measured[name]}\n")
     if options.write:
-        write(text)
+        write(measured)
     return 0
 
 
