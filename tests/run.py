@@ -36,7 +36,7 @@ class Pass:
 
 PASSES = (
     Pass("sqlite", "SQLite", "not browser and not full_size", processes=2),
-    Pass("postgres", "PostgreSQL", "(db or worker) and not browser and not full_size", postgres=True, processes=2),
+    Pass("postgres", "PostgreSQL", "(db or worker) and not browser and not full_size", postgres=True, processes=3),
     Pass("browser", "Browser", "browser"),
     Pass("browser-postgres", "Browser on PostgreSQL", "browser and db", postgres=True),
     Pass("full-size", "Release of the published size", "full_size"),
