@@ -9,7 +9,7 @@ from django.db.models import Count, Q, Sum
 
 from annotate.models import Draft, DraftCall, Drafter, DraftJob
 from annotate.models.drafts import OPEN, CallVerdict, DraftKind, DraftState, JobKind
-from fpco_site.llm import providers
+from fpco_site.llm import endpoints
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,7 @@ def _sums(row: Mapping[str, Any]) -> Spent:
 
 def priced(used: Spent, drafter: Drafter) -> Spent:
     """What was used with its cost by the drafter's prices as they are now."""
-    known = drafter.provider in providers.names()
-    if not used.replies or (known and providers.is_simulated(drafter.provider)):
+    if not used.replies or endpoints.is_simulated(drafter.provider):
         return replace(used, cost=Decimal(0))
     cost = drafter.cost(fresh=used.input - used.cached, cached=used.cached, output=used.output)
     if cost is None:

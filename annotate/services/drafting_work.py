@@ -19,7 +19,7 @@ from fpco_site.errors import Invalid
 from fpco_site.llm import drafts as wire
 from fpco_site.llm import engine, prompts
 from fpco_site.llm.engine import Call, Claim
-from fpco_site.llm.types import Picture, ProviderError, Request
+from fpco_site.llm.types import ProviderError, Request
 
 # The offline drafter's way to say that one description has nothing to change: nothing is wrong with the provider.
 OWN = frozenset({"nothing_to_change"})
@@ -46,10 +46,7 @@ class DraftWork(engine.LeasedWork[Ask]):
         return claims
 
     def open(self, claim: Claim[Ask]) -> Claim[Ask]:
-        from django.core.files.storage import default_storage
-
-        with default_storage.open(claim.state.path, "rb") as file:
-            picture = Picture(file.read(), claim.state.mime)
+        picture = engine.stored_picture(claim.state.path, claim.state.mime)
         return replace(claim, state=replace(claim.state, picture=picture))
 
     def request(self, claim: Claim[Ask]) -> Request:

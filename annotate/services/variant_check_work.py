@@ -56,10 +56,7 @@ class VariantCheckWork(engine.LeasedWork[Case]):
         return claims
 
     def open(self, claim: Claim[Case]) -> Claim[Case]:
-        from django.core.files.storage import default_storage
-
-        with default_storage.open(claim.state.path, "rb") as file:
-            picture = Picture(file.read(), claim.state.mime)
+        picture = engine.stored_picture(claim.state.path, claim.state.mime)
         return replace(claim, state=replace(claim.state, picture=picture))
 
     def request(self, claim: Claim[Case]) -> Request:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.core.files.storage import default_storage
 from django.db import models
 from django.db.models import Count
 
@@ -19,7 +18,7 @@ from fpco_site.errors import Invalid
 from fpco_site.llm import dialogue, engine, prompts
 from fpco_site.llm.engine import Call
 from fpco_site.llm.models import Leased
-from fpco_site.llm.types import Picture, Request
+from fpco_site.llm.types import Request
 
 
 class DialogueWork(engine.LeasedWork[Conversation]):
@@ -50,9 +49,7 @@ class DialogueWork(engine.LeasedWork[Conversation]):
 
     def open(self, claim: Talk) -> Talk:
         talk = claim.state
-        with default_storage.open(talk.picture_name) as file:
-            picture = Picture(data=file.read(), mime=talk.mime)
-        return replace(claim, state=replace(talk, picture=picture))
+        return replace(claim, state=replace(talk, picture=engine.stored_picture(talk.picture_name, talk.mime)))
 
     def request(self, claim: Talk) -> Request:
         talk = claim.state

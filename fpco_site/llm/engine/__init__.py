@@ -7,6 +7,17 @@ calls `hint()` when it has written rows that can be claimed.
 
 from fpco_site.llm.engine.advice import is_everybodys, pause_reason
 from fpco_site.llm.engine.hints import hint
-from fpco_site.llm.engine.work import Call, Claim, LeasedWork, Work, register, share
+from fpco_site.llm.engine.work import Call, Claim, LeasedWork, Work, register, share, stored_picture
 
-__all__ = ["Call", "Claim", "LeasedWork", "Work", "hint", "is_everybodys", "pause_reason", "register", "share"]
+__all__ = [
+    "Call",
+    "Claim",
+    "LeasedWork",
+    "Work",
+    "hint",
+    "is_everybodys",
+    "pause_reason",
+    "register",
+    "share",
+    "stored_picture",
+]

@@ -23,11 +23,12 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.core.files.storage import default_storage
 from django.db import models
 from django.utils.module_loading import import_string
 
 from fpco_site.llm.models import Leased
-from fpco_site.llm.types import Endpoint, ProviderError, Reply, Request
+from fpco_site.llm.types import Endpoint, Picture, ProviderError, Reply, Request
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,12 @@ class LeasedWork[S](Work[S]):
 
     def _rows(self) -> models.QuerySet[Any]:
         return self.model._default_manager.all()
+
+
+def stored_picture(name: str, mime: str) -> Picture:
+    """A picture as it is kept, for `Work.open`. Raises FileNotFoundError."""
+    with default_storage.open(name, "rb") as file:
+        return Picture(file.read(), mime)
 
 
 def share(room: int, wanted: Mapping[int, int]) -> dict[int, int]:
