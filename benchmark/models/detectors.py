@@ -82,12 +82,18 @@ class DetectionState(models.TextChoices):
 
 
 class Detection(Leased):
-    """One detector over one dialogue: claimed once the dialogue has ended."""
+    """One detector over one dialogue: claimed once the dialogue has ended.
+
+    `bad` counts unusable replies since it was last asked for; `cap` is the output tokens of the next
+    call where an earlier one was cut off at the detector's own.
+    """
 
     job = models.ForeignKey(DetectionJob, on_delete=models.PROTECT, related_name="detections")
     detector = models.ForeignKey(Detector, on_delete=models.PROTECT, related_name="detections")
     dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="detections")
     state = models.CharField(max_length=20, choices=DetectionState, default=DetectionState.WAITING)
+    bad = models.PositiveSmallIntegerField(default=0)
+    cap = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ["id"]
@@ -106,10 +112,11 @@ class Detection(Leased):
 
 
 class DetectionCall(CallFields):
-    """Every call of a detection: the ids asked and the reply as it came. Rows are only added."""
+    """Every call of a detection: the ids asked, the cap sent and the reply as it came. Rows are only added."""
 
     detection = models.ForeignKey(Detection, on_delete=models.PROTECT, related_name="calls")
     ids = models.JSONField(default=list)
+    max_output_tokens = models.PositiveIntegerField(null=True, blank=True)
     outcome = models.CharField(max_length=20, choices=CallOutcome)
 
     class Meta:

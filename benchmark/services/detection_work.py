@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 from django.db.models import Count
@@ -99,8 +100,10 @@ def _claims(job: DetectionJob, ids: Sequence[int], token: UUID, system: str) -> 
                 if turn.number in answers
             ),
             responses={number: answer.pk for number, answer in answers.items()},
+            bad=row.bad,
         )
-        yield Case(id=row.pk, token=token, group=job.pk, endpoint=endpoint, state=judgement)
+        asked = replace(endpoint, max_output_tokens=row.cap or endpoint.max_output_tokens)
+        yield Case(id=row.pk, token=token, group=job.pk, endpoint=asked, state=judgement)
 
 
 def _unlabelled(dialogues: Collection[int], detector: int) -> dict[int, dict[int, Response]]:

@@ -15,13 +15,14 @@ from fpco_site.llm.strict_json import ParseError
 from fpco_site.llm.types import ErrorKind, ProviderError
 
 BAD_REPLIES = 2  # after so many unusable replies the detection has failed
+LARGER, LARGEST = 2, 32_768  # a reply that was cut is asked for with twice the cap, up to so many tokens
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What one call asks about one dialogue: the turns with text that have no label yet.
 
-    `responses` maps a turn to its Response's id; `bad` counts unusable replies so far.
+    `responses` maps a turn to its Response's id; `bad` counts unusable replies since it was asked for.
     """
 
     run: int
@@ -44,8 +45,8 @@ def record(*, calls: Sequence[Call[Judgement]]) -> list[Case | None]:
     """Write how calls ended, inside the caller's transaction; returns the claims to go on with, or None.
 
     Only a reply with exactly one boolean for each turn asked leaves labels. Any other is asked once
-    more; then the detection has failed and its labels are missing. A permanent error pauses the job
-    and gives the detection back; the second time, the detection fails.
+    more, with a larger cap if it was cut; then the detection has failed and its labels are missing. A
+    permanent error pauses the job and gives the detection back; the second time, the detection fails.
     """
     keys = [call.claim.id for call in calls]
     rows = Detection.objects.filter(pk__in=keys, lease_token__isnull=False).order_by("pk").select_for_update()
@@ -104,14 +105,25 @@ def _keep(call: Call[Judgement], *, unusable: str = "") -> None:
     columns = call_rows.columns(call)
     if unusable and columns["outcome"] not in (CallOutcome.BLOCKED, CallOutcome.EMPTY):
         columns |= {"outcome": CallOutcome.FAILED, "error_class": "unusable", "error": unusable}
-    DetectionCall.objects.create(detection_id=call.claim.id, ids=list(call.claim.state.ids), **columns)
+    DetectionCall.objects.create(
+        detection_id=call.claim.id,
+        ids=list(call.claim.state.ids),
+        max_output_tokens=call.claim.endpoint.max_output_tokens,
+        **columns,
+    )
 
 
 def _after_bad(call: Call[Judgement]) -> Case | None:
-    bad = call.claim.state.bad + 1
+    """Both counts outlive the worker: a kill after a bad reply gives no further try, nor the smaller cap again."""
+    claim, bad = call.claim, call.claim.state.bad + 1
+    cap = claim.endpoint.max_output_tokens
+    if call.reply is not None and call.reply.capped:
+        cap = max(cap, min(cap * LARGER, LARGEST))
+    Detection.objects.filter(pk=claim.id).update(bad=bad, cap=cap)
     if bad >= BAD_REPLIES:
-        return _end(call.claim, DetectionState.FAILED)
-    return _go_on(replace(call.claim, state=replace(call.claim.state, bad=bad)))
+        return _end(claim, DetectionState.FAILED)
+    endpoint = replace(claim.endpoint, max_output_tokens=cap)
+    return _go_on(replace(claim, endpoint=endpoint, state=replace(claim.state, bad=bad)))
 
 
 def _after_error(call: Call[Judgement], error: ProviderError) -> Case | None:

@@ -90,7 +90,7 @@ def request(*, detector: Detector, dataset: Dataset, by: User | None, retry: boo
     job = DetectionJob.objects.select_for_update().get(pk=job.pk)
     _add(job, Dialogue.objects.filter(run__dataset=dataset).exclude(run__state=RunState.DRAFT))
     if retry:
-        job.detections.filter(state=DetectionState.FAILED).update(state=DetectionState.WAITING)
+        job.detections.filter(state=DetectionState.FAILED).update(state=DetectionState.WAITING, bad=0)
     job.state, job.pause_reason, job.finished_at = JobState.RUNNING, "", None
     job.save(update_fields=["state", "pause_reason", "finished_at"])
     finish(job=job.pk)
@@ -128,7 +128,7 @@ def take_up(*, run: Run, dialogues: Collection[int]) -> None:
     rows = Detection.objects.filter(dialogue__in=dialogues)
     done = rows.filter(state__in=(DetectionState.COMPLETE, DetectionState.FAILED))
     jobs = set(rows.order_by().values_list("job", flat=True).distinct())
-    done.update(state=DetectionState.WAITING)
+    done.update(state=DetectionState.WAITING, bad=0)
     closed = DetectionJob.objects.filter(pk__in=jobs).exclude(state__in=OPEN)
     closed.update(state=JobState.RUNNING, finished_at=None)
 

@@ -131,13 +131,15 @@ class Usage:
 class Reply:
     """What a provider answered. `text` is None exactly where the outcome has none.
 
-    `reason` says why in words (filter category, token cap, ...). `raw` is the reply's body as it came.
+    `reason` says why in words (filter category, token cap, ...). `capped` is true where the token cap
+    ended it, with text or without. `raw` is the reply's body as it came.
     """
 
     outcome: Outcome
     text: str | None
     finish_reason: str = ""
     reason: str = ""
+    capped: bool = False
     model: str = ""
     request_id: str = ""
     usage: Usage = field(default_factory=Usage)

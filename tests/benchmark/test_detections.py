@@ -1,7 +1,7 @@
 """A label is a real verdict on a response, given once, or it isn't there."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from fpco_site.errors import Conflict, Invalid, NotConfigured
 from fpco_site.llm.types import ErrorKind, Outcome, ProviderError, Reply, Request
 from tests import factories
 from tests.engine import FakeProvider, run_engine
+from tests.stubs import StubServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.usefixtures("fast_engine")]
 
@@ -34,6 +35,13 @@ def says(change: Callable[[list[dict[str, Any]]], Any]) -> FakeProvider:
         return Reply(Outcome.ANSWERED, json.dumps({"labels": change(verdicts(request))}), raw=b"raw")
 
     return FakeProvider(ask)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-stub")
+    with StubServer() as server:
+        yield server
 
 
 def honest() -> FakeProvider:
@@ -114,6 +122,58 @@ def test_one_unusable_reply_is_forgiven(ada: User, first: Outcome) -> None:
     assert fresh(job).state == "complete"
     assert DetectorLabel.objects.count() == 10
     assert DetectionCall.objects.count() == 2
+
+
+@pytest.mark.parametrize("cut", [Outcome.CUT, Outcome.EMPTY])
+def test_a_reply_that_was_cut_is_asked_once_more_with_twice_the_cap(ada: User, cut: Outcome, stub: StubServer) -> None:
+    """`EMPTY` here: thoughts ate the cap before a word was said."""
+    run = factories.run(answered=10, state="complete")
+    detector = made(ada, provider="openai", model_id="gpt-4.1", base_url=stub.url("openai"), max_output_tokens=300)
+    detectors.request(detector=detector, dataset=run.dataset, by=ada)
+    stub.script(["truncated" if cut is Outcome.CUT else "thinking"])
+    run_engine()
+    assert [request.body["max_output_tokens"] for request in stub.requests] == [300, 600]
+    assert list(DetectionCall.objects.values_list("max_output_tokens", flat=True)) == [300, 600]
+    assert DetectorLabel.objects.count() == 10
+    assert Detector.objects.count() == 1, "A larger cap for one call is no other detector."
+
+
+def test_cut_again_it_is_missing_and_asking_again_keeps_the_larger_cap_within_its_bound(
+    ada: User, stub: StubServer
+) -> None:
+    run = factories.run(answered=10, state="complete")
+    values = {"provider": "openai", "model_id": "gpt-4.1", "base_url": stub.url("openai"), "max_output_tokens": 20_000}
+    detector = made(ada, **values)
+    detectors.request(detector=detector, dataset=run.dataset, by=ada)
+    stub.script(["truncated", "truncated"])
+    run_engine()
+    assert Detection.objects.get().state == "failed"
+    assert not DetectorLabel.objects.exists()
+    detectors.request(detector=detector, dataset=run.dataset, by=ada, retry=True)
+    run_engine()
+    assert [request.body["max_output_tokens"] for request in stub.requests] == [20_000, 32_768, 32_768]
+    assert DetectorLabel.objects.count() == 10
+
+
+def test_prose_is_asked_once_more_with_the_same_cap(ada: User, stub: StubServer) -> None:
+    run = factories.run(answered=10, state="complete")
+    detector = made(ada, provider="openai", model_id="gpt-4.1", base_url=stub.url("openai"))
+    detectors.request(detector=detector, dataset=run.dataset, by=ada)
+    stub.script(["prose"])
+    run_engine()
+    assert [request.body["max_output_tokens"] for request in stub.requests] == [256, 256]
+    assert DetectorLabel.objects.count() == 10
+
+
+def test_a_worker_that_dies_after_a_bad_reply_leaves_one_try_with_the_larger_cap(ada: User) -> None:
+    run = factories.run(answered=10, state="complete")
+    detectors.request(detector=made(ada), dataset=run.dataset, by=ada)
+    Detection.objects.update(bad=1, cap=512)  # as the dead worker left it
+    provider = says(BAD["missing id"])
+    run_engine(provider)
+    assert len(provider.asked) == 1
+    assert Detection.objects.get().state == "failed"
+    assert DetectionCall.objects.get().max_output_tokens == 512
 
 
 def test_failed_detections_are_asked_again_only_on_request(ada: User) -> None:

@@ -69,6 +69,7 @@ def _reply(said: Said, answer: Answer, outcome: Outcome, text: str | None, reaso
         text=text,
         finish_reason=said.finish_reason,
         reason=reason,
+        capped=said.capped,
         model=said.model,
         request_id=answer.request_id or said.request_id,
         usage=said.usage,
