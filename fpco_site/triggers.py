@@ -16,17 +16,19 @@ def frozen(table: str, columns: list[str], message: str) -> migrations.RunPython
 
     def create(apps: Any, editor: Any) -> None:
         if editor.connection.vendor == "sqlite":
+            editor.execute(f'DROP TRIGGER IF EXISTS "{name}"')
             editor.execute(
                 f'CREATE TRIGGER "{name}" BEFORE UPDATE OF {listed} ON "{table}" '
                 f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
             )
             return
         editor.execute(
-            f'CREATE FUNCTION "{name}"() RETURNS trigger LANGUAGE plpgsql AS '
+            f'CREATE OR REPLACE FUNCTION "{name}"() RETURNS trigger LANGUAGE plpgsql AS '
             f"$$ BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = 'integrity_constraint_violation'; END $$"
         )
         editor.execute(
-            f'CREATE TRIGGER "{name}" BEFORE UPDATE OF {listed} ON "{table}" FOR EACH ROW EXECUTE FUNCTION "{name}"()'
+            f'CREATE OR REPLACE TRIGGER "{name}" BEFORE UPDATE OF {listed} ON "{table}" '
+            f'FOR EACH ROW EXECUTE FUNCTION "{name}"()'
         )
 
     def drop(apps: Any, editor: Any) -> None:

@@ -7,7 +7,7 @@ can be followed to a model, a run or a verdict.
 from benchmark.models.detectors import Detection, DetectionCall, DetectionJob, Detector, DetectorLabel
 from benchmark.models.models import EvaluatedModel
 from benchmark.models.releases import Release
-from benchmark.models.responses import Attempt, Response
+from benchmark.models.responses import Attempt, Response, Software
 from benchmark.models.results import Analysis, Pattern, ResultSet, ResultSetDetector, ResultSetRun
 from benchmark.models.runs import Dialogue, Run
 from benchmark.models.validation import Exposure, ValidationItem, ValidationSet
@@ -30,6 +30,7 @@ __all__ = [
     "ResultSetDetector",
     "ResultSetRun",
     "Run",
+    "Software",
     "ValidationItem",
     "ValidationSet",
 ]

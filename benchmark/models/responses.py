@@ -55,6 +55,16 @@ class Response(UsageFields):
         return CallOutcome.REFUSED if self.refusal else CallOutcome.CUT if self.cut else CallOutcome.ANSWERED
 
 
+class Software(models.Model):
+    """Versions of what asks, by name: one row for each set of them, named by the calls that it made."""
+
+    sha256 = models.CharField(max_length=64, unique=True)
+    versions = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {version}" for name, version in sorted(self.versions.items()))
+
+
 class CallFields(UsageFields):
     """What is known of one call to a provider."""
 
@@ -71,13 +81,22 @@ class CallFields(UsageFields):
 
 
 class Attempt(CallFields):
-    """Every call for a turn, answered or not. Rows are only added."""
+    """Every call for a turn, answered or not. Rows are only added.
+
+    `image_sha256` is of the picture's bytes as they were sent; `request_sha256` of the body, with the picture by
+    its hash; `software` made the call. They are empty where nothing was sent, or where an import doesn't say.
+    """
 
     dialogue = models.ForeignKey(Dialogue, on_delete=models.PROTECT, related_name="attempts", db_index=False)
     turn = models.PositiveSmallIntegerField()
     outcome = models.CharField(max_length=20, choices=CallOutcome)
     reason = WrittenField(blank=True)
     settings = models.JSONField(default=dict)
+    image_sha256 = models.CharField(max_length=64, blank=True)
+    request_sha256 = models.CharField(max_length=64, blank=True)
+    software = models.ForeignKey(
+        Software, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
 
     class Meta:
         ordering = ["id"]

@@ -12,7 +12,7 @@ from django.db.models import Count
 from annotate.models import DatasetTurn
 from benchmark.models import Dialogue, Response, Run
 from benchmark.models.runs import DialogueState, RunState
-from benchmark.services import budgets, responses, runs
+from benchmark.services import budgets, responses, runs, versions
 from benchmark.services.responses import Conversation, Talk
 from fpco_site.errors import Invalid
 from fpco_site.llm import dialogue, engine, prompts
@@ -36,6 +36,7 @@ class DialogueWork(engine.LeasedWork[Conversation]):
         wanted = {run: room_of for run in open_runs if (room_of := self._room(run)) > 0}
         given = engine.share(room, {run.pk: room_of for run, room_of in wanted.items()})
         claims: list[Talk] = []
+        software = versions.kept() if wanted else 0
         for run in wanted:
             try:
                 system = _system(run)
@@ -44,12 +45,14 @@ class DialogueWork(engine.LeasedWork[Conversation]):
                 continue
             token = uuid4()
             ids = self.take(run.dialogues.order_by("pk"), room=given[run.pk], worker=worker, token=token)
-            claims += _claims(run, ids, token, system)
+            claims += _claims(run, ids, token, system, software)
         return claims
 
     def open(self, claim: Talk) -> Talk:
         talk = claim.state
-        return replace(claim, state=replace(talk, picture=engine.stored_picture(talk.picture_name, talk.mime)))
+        picture = engine.stored_picture(talk.picture_name, talk.mime)
+        _ = picture.sha256  # hashed here, and not in the event loop
+        return replace(claim, state=replace(talk, picture=picture))
 
     def request(self, claim: Talk) -> Request:
         talk = claim.state
@@ -82,7 +85,7 @@ class DialogueWork(engine.LeasedWork[Conversation]):
         return max(0, min(waiting, run.concurrency - held))
 
 
-def _claims(run: Run, ids: Sequence[int], token: UUID, system: str) -> Iterable[Talk]:
+def _claims(run: Run, ids: Sequence[int], token: UUID, system: str, software: int) -> Iterable[Talk]:
     """Claims with all that the first request needs."""
     if not ids:
         return
@@ -103,6 +106,7 @@ def _claims(run: Run, ids: Sequence[int], token: UUID, system: str) -> Iterable[
                 "prompt": f"{run.prompt_name}.v{run.prompt_version}",
                 "sha256": run.prompt_sha256,
             },
+            software=software,
         )
         yield Talk(id=row.pk, token=token, group=run.pk, endpoint=endpoint, state=talk)
 

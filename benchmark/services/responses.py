@@ -22,7 +22,8 @@ from fpco_site.llm.types import ErrorKind, Picture
 class Conversation:
     """A dialogue as its lane holds it: what was asked and answered so far, and what comes next.
 
-    `settings` is what each attempt keeps of how it was asked, the prompt's version and hash included.
+    `settings` is what each attempt keeps of how it was asked, the prompt's version and hash included; `software`
+    names the versions of what asks.
     """
 
     system: str
@@ -32,6 +33,7 @@ class Conversation:
     mime: str
     settings: dict[str, Any]
     picture: Picture | None = field(default=None, repr=False)
+    software: int | None = None
 
     @property
     def turn(self) -> int:
@@ -140,6 +142,9 @@ def _attempt(call: Call[Conversation]) -> Attempt:
         turn=talk.turn,
         reason=reply.reason if reply else "",
         settings=talk.settings,
+        image_sha256=talk.picture.sha256 if talk.picture else "",
+        request_sha256=call.sent_sha256,
+        software_id=talk.software,
         **call_rows.columns(call),
     )
 

@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Collection
 from decimal import Decimal
-from importlib.metadata import PackageNotFoundError, version
-from platform import python_version
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
@@ -15,7 +13,7 @@ from annotate.services import datasets
 from benchmark.models import Attempt, Dialogue, EvaluatedModel, Run
 from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import ENDED, DialogueState, RunState
-from benchmark.services import detectors
+from benchmark.services import detectors, versions
 from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm import engine, prompts, providers
 
@@ -23,7 +21,6 @@ PROMPT = "inference"
 OPEN = (RunState.DRAFT, RunState.RUNNING, RunState.PAUSED)
 NOT_ASKED = "not_asked"
 RETRIABLE = (CallOutcome.FAILED.value, CallOutcome.BLOCKED.value, CallOutcome.EMPTY.value, NOT_ASKED)
-_PACKAGES = ("django", "celery", "openai", "google-genai")
 
 
 @transaction.atomic
@@ -68,7 +65,7 @@ def create(
                 prompt_name=prompt.name,
                 prompt_version=str(prompt.version),
                 prompt_sha256=prompt.sha256,
-                software=software(),
+                software=versions.installed(),
                 simulated=providers.is_simulated(model.provider),
                 started_by=by,
             )
@@ -197,17 +194,6 @@ def finish(*, run: int) -> None:
     row.finished_at, row.pause_reason = timezone.now(), ""
     row.save(update_fields=["state", "finished_at", "pause_reason"])
     detectors.finish_of(dataset=row.dataset_id)
-
-
-def software() -> dict[str, str]:
-    """Versions of what asks, by name."""
-    found = {"python": python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _locked(run: Run) -> Run:

@@ -4,6 +4,7 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, Protocol
 
 
@@ -93,6 +94,24 @@ class Picture:
     @cached_property
     def base64(self) -> str:
         return b64encode(self.data).decode("ascii")
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the bytes that are sent."""
+        return sha256(self.data).hexdigest()
+
+    @property
+    def name(self) -> str:
+        """How a picture stands in a request that is shown."""
+        return f"sha256:{self.sha256}"
+
+
+class NamedPicture(Picture):
+    """A picture known by its hash alone: a request with it is built as the one that was sent, but for the bytes."""
+
+    def __init__(self, digest: str, mime: str) -> None:
+        super().__init__(b"", mime)
+        self.__dict__.update(sha256=digest, base64=f"sha256:{digest}")
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
 
 from annotate.models import DatasetItem, DatasetTurn
-from benchmark.models import DetectorLabel, Response
+from benchmark.models import Attempt, DetectorLabel, Response
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.db]
@@ -36,6 +37,9 @@ def test_an_answer_and_a_verdict_refuse_an_update() -> None:
     run = factories.run(answered=2)
     factories.detector_labels(factories.detector(), run)
     refused(lambda: Response.objects.update(text="changed"), "response can not be changed")
+    Attempt.objects.create(dialogue=run.dialogues.get(), turn=1, outcome="answered", started_at=timezone.now())
+    refused(lambda: Attempt.objects.update(outcome="failed"), "attempt can not be changed")
+    refused(lambda: Attempt.objects.update(request_sha256="0" * 64), "attempt can not be changed")
     refused(lambda: DetectorLabel.objects.update(detect=False), "verdict can not be changed")
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from django.utils import timezone
 
 from fpco_site.errors import FpcoError, NotConfigured
+from fpco_site.llm import sent
 from fpco_site.llm.engine import gates
 from fpco_site.llm.engine.advice import NOT_CONFIGURED
 from fpco_site.llm.engine.config import Config
@@ -162,6 +163,7 @@ class Lane:
 
 async def _ask(provider: Provider, claim: Claim[Any], request: Request) -> Call[Any]:
     """Ask once. Whatever goes wrong comes back as the call's error."""
+    note = sent.watch(request.picture)
     started_at, begin = timezone.now(), time.monotonic()
     reply: Reply | None = None
     error: ProviderError | None = None
@@ -176,7 +178,15 @@ async def _ask(provider: Provider, claim: Claim[Any], request: Request) -> Call[
         log.exception("A provider raised what it should not")
         error = _permanent(unexpected)
     seconds = time.monotonic() - begin
-    return Call(claim=claim, request=request, started_at=started_at, seconds=seconds, reply=reply, error=error)
+    return Call(
+        claim=claim,
+        request=request,
+        started_at=started_at,
+        seconds=seconds,
+        reply=reply,
+        error=error,
+        sent_sha256=note.sha256,
+    )
 
 
 def _call(claim: Claim[Any], *, error: ProviderError) -> Call[Any]:

@@ -53,6 +53,7 @@ class Call[S]:
     `request` is None where it could not be built. `seconds` is wall time from sending to the end.
     `last` is true where the engine won't ask again by itself: after a reply, after a permanent
     error, and after the last try of a transient one. A rate-limited call is never the last.
+    `sent_sha256` is the hash of the body that was put on the wire, with the picture by its hash (`llm.sent`).
     """
 
     claim: Claim[S]
@@ -62,6 +63,7 @@ class Call[S]:
     reply: Reply | None = None
     error: ProviderError | None = None
     last: bool = True
+    sent_sha256: str = ""
 
     def sent(self, *, picture_sha256: str) -> bytes | None:
         """The request as it was asked, as JSON, with the picture by its hash; None where none could be built."""

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import cast
 
 from fpco_site.errors import Invalid, NotConfigured
-from fpco_site.llm.types import Endpoint, Provider
+from fpco_site.llm.types import Endpoint, Provider, Request
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,17 @@ def make(endpoint: Endpoint) -> Provider:
     key = _key(endpoint, kind)
     module = import_module(f"{__name__}.{kind.module}")
     return cast(Provider, getattr(module, kind.class_name)(endpoint, key))
+
+
+def wire(endpoint: Endpoint, request: Request) -> bytes | None:
+    """The body that this endpoint is sent for a request, by the code that sends it and without a key.
+
+    None where nothing goes over a wire: the offline and the local ones. Give it a `NamedPicture`, and the
+    picture stands in it by its hash. Not for an event loop: it may run one of its own.
+    """
+    module = import_module(f"{__name__}.{_kind(endpoint.provider).module}")
+    made = getattr(module, "wire", None)
+    return None if made is None else cast(bytes, made(endpoint, request))
 
 
 def warm(name: str) -> None:

@@ -8,6 +8,7 @@ import aiohttp
 import httpx2
 import openai
 
+from fpco_site.llm import sent
 from fpco_site.llm.providers import _pool, _wire
 from fpco_site.llm.types import Endpoint, Picture
 
@@ -33,6 +34,7 @@ class Line:
     async def post(self, path: str, body: dict[str, Any], picture: Picture | None) -> _wire.Answer:
         """Send one body. Raises ProviderError; no key and no cause is left in it."""
         content = _wire.spliced(body, picture)
+        sent.note(content)
         started = time.monotonic()
         try:
             async with asyncio.timeout(self._timeout):

@@ -13,7 +13,7 @@ import httpx2
 from google import genai
 from google.genai import errors, types
 
-from fpco_site.llm import settings_rules
+from fpco_site.llm import sent, settings_rules
 from fpco_site.llm.providers import _pool, _verdict, _wire
 from fpco_site.llm.types import Endpoint, ProviderError, Reply, Request, Usage
 
@@ -31,12 +31,18 @@ class Gemini:
 
     simulated: ClassVar[bool] = False
 
-    def __init__(self, endpoint: Endpoint, key: str) -> None:
+    def __init__(self, endpoint: Endpoint, key: str, *, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._endpoint = endpoint
         self._key = key
         self._extra = _wire.extra_body(endpoint)
         # With a client of ours the SDK doesn't send again by itself when a connection breaks.
-        self._http = httpx2.AsyncClient(limits=_pool.LIMITS, timeout=endpoint.timeout, verify=_pool.tls())
+        self._http = httpx2.AsyncClient(
+            limits=_pool.LIMITS,
+            timeout=endpoint.timeout,
+            verify=_pool.tls(),
+            transport=transport,
+            event_hooks={"request": [_note]},
+        )
         self._client = genai.Client(
             vertexai=False,
             api_key=key,
@@ -68,10 +74,10 @@ class Gemini:
             raise self._refused(error) from None
         except (httpx2.HTTPError, TimeoutError, OSError) as error:
             raise _wire.no_answer(provider="gemini", error=error, timeout=self._endpoint.timeout) from None
-        sent = response.sdk_http_response
-        headers = dict((sent and sent.headers) or {})
+        came = response.sdk_http_response
+        headers = dict((came and came.headers) or {})
         return _wire.Answer(
-            raw=_wire.scrub_bytes(((sent and sent.body) or "").encode(), self._key),
+            raw=_wire.scrub_bytes(((came and came.body) or "").encode(), self._key),
             headers=_wire.kept_headers(headers, self._key),
             seconds=time.monotonic() - started,
         )
@@ -99,6 +105,27 @@ class Gemini:
         if isinstance(error.response, httpx2.Response):
             raw, headers = error.response.content, dict(error.response.headers)
         return _wire.refused_by_status(provider="gemini", status=error.code, raw=raw, headers=headers, key=self._key)
+
+
+def wire(endpoint: Endpoint, request: Request) -> bytes:
+    """The bytes that `ask` posts for a request, as the SDK makes them; nothing is sent."""
+    kept: list[bytes] = []
+
+    def keep(asked: httpx2.Request) -> httpx2.Response:
+        kept.append(asked.content)
+        return httpx2.Response(200, json={"candidates": []})
+
+    async def ask() -> None:
+        provider = Gemini(endpoint, "none", transport=httpx2.MockTransport(keep))
+        await provider.ask(request)
+        await provider.close()
+
+    asyncio.run(ask())
+    return kept[-1]
+
+
+async def _note(asked: httpx2.Request) -> None:
+    sent.note(asked.content)
 
 
 def _contents(request: Request) -> list[dict[str, Any]]:

@@ -19,13 +19,13 @@ class OpenAIResponses:
 
     def __init__(self, endpoint: Endpoint, key: str) -> None:
         self._endpoint = endpoint
-        self._extra = _wire.extra_body(endpoint)
+        _wire.extra_body(endpoint)
         self._line = Line(endpoint, key, _wire.address(endpoint, BASE_URL))
 
     async def ask(self, request: Request) -> Reply:
         started = time.monotonic()
         try:
-            answer = await self._line.post("/responses", self._body(request), request.picture)
+            answer = await self._line.post("/responses", body(self._endpoint, request), request.picture)
             return _verdict.judged(_said(_wire.payload(self._endpoint.provider, answer), answer), answer)
         except ProviderError as error:
             if blocked := _verdict.blocked_by_error(error, time.monotonic() - started):
@@ -35,22 +35,30 @@ class OpenAIResponses:
     async def close(self) -> None:
         await self._line.close()
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            **self._extra,
-            "model": self._endpoint.model_id,
-            "instructions": request.system,
-            "input": _input(request),
-            "max_output_tokens": self._endpoint.max_output_tokens,
-            "store": False,
-            # "auto" would drop the start of a long conversation, which is the picture.
-            "truncation": "disabled",
-            **settings_rules.sampling(self._endpoint),
-        }
-        if request.schema is not None:
-            wanted = {"type": "json_schema", "name": request.schema_name, "strict": True, "schema": request.schema}
-            body["text"] = {**_wire.table(self._extra.get("text")), "format": wanted}
-        return body
+
+def body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
+    """What is posted for a request, with PICTURE_MARK where the picture goes."""
+    extra = _wire.extra_body(endpoint)
+    made: dict[str, Any] = {
+        **extra,
+        "model": endpoint.model_id,
+        "instructions": request.system,
+        "input": _input(request),
+        "max_output_tokens": endpoint.max_output_tokens,
+        "store": False,
+        # "auto" would drop the start of a long conversation, which is the picture.
+        "truncation": "disabled",
+        **settings_rules.sampling(endpoint),
+    }
+    if request.schema is not None:
+        wanted = {"type": "json_schema", "name": request.schema_name, "strict": True, "schema": request.schema}
+        made["text"] = {**_wire.table(extra.get("text")), "format": wanted}
+    return made
+
+
+def wire(endpoint: Endpoint, request: Request) -> bytes:
+    """The bytes that `ask` posts for a request."""
+    return _wire.spliced(body(endpoint, request), request.picture)
 
 
 def _input(request: Request) -> list[dict[str, Any]]:

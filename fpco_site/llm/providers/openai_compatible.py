@@ -21,16 +21,14 @@ class OpenAICompatible:
 
     def __init__(self, endpoint: Endpoint, key: str) -> None:
         self._endpoint = endpoint
-        self._extra = _wire.extra_body(endpoint)
-        self._cap_field = endpoint.options.get("cap_field", CAP_FIELDS[0])
-        if self._cap_field not in CAP_FIELDS:
-            raise Invalid(f"The option 'cap_field' of a model is {' or '.join(CAP_FIELDS)}.")
+        _wire.extra_body(endpoint)
+        _cap_field(endpoint)
         self._line = Line(endpoint, key, _wire.address(endpoint))
 
     async def ask(self, request: Request) -> Reply:
         started = time.monotonic()
         try:
-            answer = await self._line.post("/chat/completions", self._body(request), request.picture)
+            answer = await self._line.post("/chat/completions", body(self._endpoint, request), request.picture)
             return _verdict.judged(_said(_wire.payload(self._endpoint.provider, answer), answer), answer)
         except ProviderError as error:
             if blocked := _verdict.blocked_by_error(error, time.monotonic() - started):
@@ -40,18 +38,33 @@ class OpenAICompatible:
     async def close(self) -> None:
         await self._line.close()
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            **self._extra,
-            "model": self._endpoint.model_id,
-            "messages": _messages(request),
-            self._cap_field: self._endpoint.max_output_tokens,
-            **settings_rules.sampling(self._endpoint),
-        }
-        if request.schema is not None:
-            wanted = {"name": request.schema_name, "strict": True, "schema": request.schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": wanted}
-        return body
+
+def body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
+    """What is posted for a request, with PICTURE_MARK where the picture goes."""
+    extra = _wire.extra_body(endpoint)
+    made: dict[str, Any] = {
+        **extra,
+        "model": endpoint.model_id,
+        "messages": _messages(request),
+        _cap_field(endpoint): endpoint.max_output_tokens,
+        **settings_rules.sampling(endpoint),
+    }
+    if request.schema is not None:
+        wanted = {"name": request.schema_name, "strict": True, "schema": request.schema}
+        made["response_format"] = {"type": "json_schema", "json_schema": wanted}
+    return made
+
+
+def wire(endpoint: Endpoint, request: Request) -> bytes:
+    """The bytes that `ask` posts for a request."""
+    return _wire.spliced(body(endpoint, request), request.picture)
+
+
+def _cap_field(endpoint: Endpoint) -> str:
+    name = str(endpoint.options.get("cap_field", CAP_FIELDS[0]))
+    if name not in CAP_FIELDS:
+        raise Invalid(f"The option 'cap_field' of a model is {' or '.join(CAP_FIELDS)}.")
+    return name
 
 
 def _messages(request: Request) -> list[dict[str, Any]]:
