@@ -9,7 +9,7 @@ from fpco_site.triggers import frozen
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmark', '0002_frozen'),
+        ('benchmark', '0003_detection_caps'),
     ]
 
     operations = [
