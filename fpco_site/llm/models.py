@@ -117,6 +117,8 @@ class Worker(models.Model):
     started_at = models.DateTimeField(auto_now_add=True)
     seen_at = models.DateTimeField(auto_now=True)  # for people to read; never compared
     stopped_at = models.DateTimeField(null=True, blank=True)
+    # The keys of the gates that it holds work for: only such workers share a limit.
+    gates = models.JSONField(default=list, blank=True)
 
     def __str__(self) -> str:
         return f"{self.host}:{self.pid}"
@@ -127,14 +129,18 @@ class Gate(models.Model):
 
     `limit` is the calls in flight allowed over all workers, null for no limit yet. `wait` is in
     seconds from the moment a worker first sees `epoch`, on that worker's own monotonic clock.
+    `shrunk` is the epoch that the last shrink opened: a 429 that was sent under an earlier one is no news.
+    Times are the database's.
     """
 
     key = models.CharField(max_length=700, unique=True)
     epoch = models.PositiveBigIntegerField(default=0)
+    shrunk = models.PositiveBigIntegerField(default=0)
     wait = models.FloatField(default=0)
     limit = models.FloatField(null=True, blank=True)
     reason = models.CharField(max_length=300, blank=True)
-    changed_at = models.DateTimeField(auto_now=True)
+    closed_at = models.DateTimeField(null=True, blank=True)  # when the wait began
+    changed_at = models.DateTimeField(null=True, blank=True)  # when the limit became what it is
 
     def __str__(self) -> str:
         return self.key

@@ -78,11 +78,6 @@ class Endpoint:
     options: dict[str, Any] = field(default_factory=dict)
     timeout: float = 120.0
 
-    @property
-    def gate(self) -> str:
-        """Calls that share a provider, address and key share one gate."""
-        return f"{self.provider}|{self.base_url}|{self.api_key_env}"
-
 
 @dataclass(frozen=True)
 class Picture:

@@ -6,14 +6,18 @@ calls `hint()` when it has written rows that can be claimed.
 """
 
 from fpco_site.llm.engine.advice import is_everybodys, pause_reason
+from fpco_site.llm.engine.gate_rows import GateFacts
+from fpco_site.llm.engine.gate_rows import facts as gate_facts
 from fpco_site.llm.engine.hints import hint
 from fpco_site.llm.engine.work import Call, Claim, LeasedWork, Work, register, share, stored_picture
 
 __all__ = [
     "Call",
     "Claim",
+    "GateFacts",
     "LeasedWork",
     "Work",
+    "gate_facts",
     "hint",
     "is_everybodys",
     "pause_reason",

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from fpco_site.errors import FpcoError, NotConfigured
 from fpco_site.llm import sent
-from fpco_site.llm.engine import gates
+from fpco_site.llm.engine import gate_rows, gates
 from fpco_site.llm.engine.advice import NOT_CONFIGURED
 from fpco_site.llm.engine.config import Config
 from fpco_site.llm.engine.work import Call, Claim, Work
@@ -69,6 +69,7 @@ class Lane:
         self._house = house
         self._work = work
         self.group = claim.group
+        self.key = gate_rows.key_of(claim.endpoint)
         self._claim = claim
         self._tries = 0
 
@@ -95,7 +96,7 @@ class Lane:
             provider = await self._house.providers.get(claim.endpoint)
         except Exception as error:
             return await self._record(_call(claim, error=_permanent(error)))
-        key = claim.endpoint.gate
+        key = self.key
         epoch = await self._house.gates.enter(key, give_up=self._leaving, tick=self._house.config.tick)
         if epoch is None:
             return claim
@@ -127,14 +128,14 @@ class Lane:
         view = self._house.gates.view(key)
         limit = view.answered() if view.epoch == epoch else None
         if limit is not None:
-            self._house.writer.do(partial(gates.grow, key=key, epoch=epoch, limit=limit))
+            self._house.writer.do(partial(gate_rows.grow, key=key, epoch=epoch, limit=limit))
 
     async def _limited(self, call: Call[Any], error: ProviderError, key: str, epoch: int) -> Claim[Any] | None:
         view = self._house.gates.view(key)
-        wait, limit = view.limited(error.retry_after, self._house.gates.workers)
+        wait, limit = view.limited(error.retry_after, epoch)
         try:
             shrunk = self._house.writer.do(
-                partial(gates.shrink, key=key, epoch=epoch, wait=wait, limit=limit, reason=error.message)
+                partial(gate_rows.shrink, key=key, epoch=epoch, wait=wait, limit=limit, reason=error.message)
             )
             claim = await self._record(call)
             await shrunk

@@ -24,18 +24,15 @@ def register() -> UUID:
 
 def revive(worker: UUID) -> bool:
     """DB. Let a worker that left work again; False where it is unknown. What it held before was given back."""
-    return bool(Worker.objects.filter(pk=worker).update(beats=F("beats") + 1, stopped_at=None, seen_at=timezone.now()))
+    return bool(
+        Worker.objects.filter(pk=worker).update(beats=F("beats") + 1, gates=[], stopped_at=None, seen_at=timezone.now())
+    )
 
 
 def beat(worker: UUID) -> bool:
     """DB. Say that the worker lives; False where a sweeper has declared it dead."""
     alive = Worker.objects.filter(pk=worker, stopped_at__isnull=True)
     return bool(alive.update(beats=F("beats") + 1, seen_at=timezone.now()))
-
-
-def live_workers() -> int:
-    """DB. Workers that are not known to be dead."""
-    return Worker.objects.filter(stopped_at__isnull=True).count()
 
 
 def leave(worker: UUID, works: Sequence[Work[Any]]) -> int:

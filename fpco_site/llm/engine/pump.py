@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -15,7 +15,7 @@ from django.db import close_old_connections
 
 from fpco_site.llm import providers
 from fpco_site.llm.engine import config as configuration
-from fpco_site.llm.engine import gates, leases
+from fpco_site.llm.engine import gate_rows, gates, leases
 from fpco_site.llm.engine.config import Config
 from fpco_site.llm.engine.lanes import Lane, Providers
 from fpco_site.llm.engine.work import Claim, Work, works
@@ -123,6 +123,7 @@ class Engine:
         self._worker: UUID
         self._lanes: dict[asyncio.Task[None], tuple[Work[Any], Lane]] = {}
         self._closed: set[tuple[str, int]] = set()
+        self._used: set[str] = set()  # keys that the database knows this worker to use
         self._changed = asyncio.Event()
 
     def is_open(self, work: Work[Any], group: int) -> bool:
@@ -215,7 +216,7 @@ class Engine:
             with suppress(Exception):
                 if not await self.writer.do(partial(leases.beat, self._worker)):
                     log.warning("This worker was declared dead; it goes on as a new one")
-                    self._process.worker = None
+                    self._process.worker, self._used = None, set()
                     self._worker = await self.writer.do(self._process.join)
                 sweep = partial(self._process.sweeper.sweep, self._kinds, stale=self.config.stale)
                 for dead in await self.writer.do(sweep):
@@ -224,22 +225,27 @@ class Engine:
             await asyncio.sleep(self.config.beat)
 
     async def _look(self) -> None:
-        """See, every tick, which groups were closed and how many workers share a limit."""
+        """See, every tick, which groups were closed and how many workers share each limit."""
         while True:
             await asyncio.sleep(self.config.tick)
             with suppress(Exception):
                 groups: dict[str, set[int]] = defaultdict(set)
+                keys = set()
                 for work, lane in list(self._lanes.values()):
                     groups[work.kind].add(lane.group)
-                self.gates.workers, closed = await self.writer.do(partial(self._facts, groups))
-                self._closed = closed
+                    keys.add(lane.key)
+                users, self._closed = await self.writer.do(partial(self._facts, groups, keys))
+                self._used = keys
+                self.gates.count(users)
 
-    def _facts(self, groups: dict[str, set[int]]) -> tuple[int, set[tuple[str, int]]]:
-        """DB. Live workers, and those of the groups that are closed."""
+    def _facts(self, groups: dict[str, set[int]], keys: set[str]) -> tuple[Counter[str], set[tuple[str, int]]]:
+        """DB. How many live workers use each key, and which of the groups are closed."""
+        if keys != self._used:
+            gate_rows.use(self._worker, keys)
         closed = {
             (work.kind, group)
             for work in self._kinds
             if groups.get(work.kind)
             for group in groups[work.kind] - work.open_groups(groups[work.kind])
         }
-        return leases.live_workers(), closed
+        return gate_rows.users(), closed

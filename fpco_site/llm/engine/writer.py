@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, connections, transaction
 
-from fpco_site.llm.engine import gates
+from fpco_site.llm.engine import gate_rows
 from fpco_site.llm.engine.config import Config
 from fpco_site.llm.engine.work import Call, Claim, Work
 
@@ -40,10 +40,10 @@ class Writer:
     `see` gets the gates as each commit left them, before the futures of that commit resolve.
     """
 
-    def __init__(self, config: Config, see: Callable[[list[gates.Row]], None]) -> None:
+    def __init__(self, config: Config, see: Callable[[list[gate_rows.Row]], None]) -> None:
         self._config = config
         self._see = see
-        self._gates: list[gates.Row] = []
+        self._gates: list[gate_rows.Row] = []
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._main, name="engine-writer", daemon=True)
@@ -113,7 +113,7 @@ class Writer:
     def _once(self, group: Sequence[_Job]) -> list[Any]:
         with transaction.atomic():
             results = _apply(group)
-            rows = gates.read()
+            rows = gate_rows.read()
         self._gates = rows
         return results
 
@@ -124,7 +124,7 @@ class Writer:
             connection.close()
             try:
                 with transaction.atomic():
-                    gates.read()
+                    gate_rows.read()
                 return
             except (OperationalError, InterfaceError):
                 if time.monotonic() > deadline:
