@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -66,6 +67,7 @@ class _Page:
         self._held: dict[int, UUID | None] = dict(held.values_list("pk", "lease_token"))
         found = Response.objects.filter(dialogue__in=self._held).order_by().values_list("dialogue")
         self._answered: dict[int, int] = dict(found.annotate(turn=Max("turn")))
+        self._kept = _kept(calls)
         of_runs = Run.objects.filter(pk__in={call.claim.group for call in calls})
         self._states: dict[int, str] = dict(of_runs.values_list("pk", "state"))
         self._responses: list[Response] = []
@@ -81,6 +83,8 @@ class _Page:
         if self._answered.get(claim.id, 0) >= talk.turn:
             # Committed before, by a try whose confirmation was lost with the connection.
             return self._after_text(call)
+        if (claim.id, talk.turn, call.started_at) in self._kept:
+            return self._go_on(claim)
         self._attempts.append(_attempt(call))
         outcome = self._attempts[-1].outcome
         if call.error is not None:
@@ -133,6 +137,17 @@ class _Page:
             runs.pause_by_engine(run=run, reason=reason)
         for run in sorted(self._ended):
             runs.finish(run=run)
+
+
+def _kept(calls: Sequence[Call[Conversation]]) -> set[tuple[int, int, datetime]]:
+    """Which failed calls were committed before, by a try whose confirmation was lost; their dialogues go on."""
+    failed = [call for call in calls if call.error is not None]
+    if not failed:
+        return set()
+    rows = Attempt.objects.filter(
+        dialogue__in={call.claim.id for call in failed}, started_at__in={call.started_at for call in failed}
+    )
+    return set(rows.values_list("dialogue", "turn", "started_at"))
 
 
 def _attempt(call: Call[Conversation]) -> Attempt:

@@ -1,26 +1,29 @@
-"""A worker that is killed loses nothing and doubles nothing: real processes, broker, database and provider."""
+"""What is killed loses nothing and doubles nothing: real processes, broker, database and providers."""
 
+import json
 import os
-import random
-import time
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from annotate.models import User
 from benchmark.models import Attempt, Dialogue, Response, Run
 from benchmark.services import runs
 from fpco_site.llm.models import Worker
-from tests import factories, services
+from tests import factories, kills, services
 from tests.stubs import StubServer
 from tests.worker import Celery, until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.timeout(600)]
 KILLS = int(os.environ.get("FPCO_KILLS", "5"))
-ITEMS, TURNS = 12, 10
+DIALOGUES = int(os.environ.get("FPCO_KILLED_DIALOGUES", "7"))
+ITEMS, TURNS = 8, 10
 
 
 @pytest.fixture
@@ -47,35 +50,15 @@ def started(ada: User, stub: StubServer, monkeypatch: pytest.MonkeyPatch) -> Run
     return runs.start(run=run, by=ada)
 
 
-def test_killed_again_and_again_it_asks_nothing_twice_but_what_was_in_flight(
-    started: Run, stub: StubServer, celery: Celery
-) -> None:
-    planned = ITEMS * TURNS
-    draw = random.Random()
-    held: list[int] = []
-    for kill in range(KILLS):
-        goal = int(planned * (kill + draw.uniform(0.3, 0.9)) / (KILLS + 1))
-        celery.start()
-        until(lambda goal=goal: Response.objects.count() >= goal, celery)  # type: ignore[misc]
-        time.sleep(draw.uniform(0, 0.1))
-        celery.kill()
-        held.append(Dialogue.objects.filter(state="running").count())
-    celery.start()
-    until(lambda: Run.objects.get().state == "complete", celery)
-    assert celery.terminate() == 0
-
-    assert set(started.dialogues.values_list("state", flat=True)) == {"complete"}
-    answers = list(Response.objects.order_by("dialogue", "turn").values_list("dialogue", "turn"))
-    dialogues = started.dialogues.order_by("pk").values_list("pk", flat=True)
-    assert answers == [(dialogue, turn) for dialogue in dialogues for turn in range(1, TURNS + 1)]
-    assert Attempt.objects.filter(outcome="answered").count() == planned
-
-    asked_again = stub.counts.requests - planned
-    assert asked_again == stub.counts.repeated
-    assert all(count <= started.concurrency for count in held)
-    assert asked_again <= sum(held), "A dialogue has one call in flight; only those may be asked again."
-    assert max(stub.counts.bodies.values()) <= 1 + KILLS
-    assert not Dialogue.objects.filter(lease_token__isnull=False).exists()
+def test_killed_again_and_again_it_asks_nothing_twice_but_what_was_in_flight() -> None:
+    """Worker, broker and, in PostgreSQL's pass, the database, under three providers (see tests/kills.py)."""
+    command = [sys.executable, "-m", "tests.kills", "--dialogues", str(DIALOGUES), "--kills", str(KILLS)]
+    command += ["--postgres"] if connection.vendor == "postgresql" else []
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert report["planned"] == report["stored"] == len(kills.PROVIDERS) * DIALOGUES * TURNS
+    assert sum(report["kills"].values()) == KILLS
 
 
 def test_sigterm_lets_calls_finish_and_gives_everything_back(started: Run, stub: StubServer, celery: Celery) -> None:

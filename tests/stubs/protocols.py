@@ -37,6 +37,30 @@ class Spoken:
     prompt_filtered: bool = False
 
 
+@dataclass(frozen=True)
+class Tokens:
+    """What an answer says that it used; `output` includes `reasoning`."""
+
+    input: int
+    cached: int
+    output: int
+    reasoning: int
+
+
+def handed_out(answer: dict[str, Any]) -> Tokens | None:
+    """The tokens that an answer reports, in whichever protocol it is written."""
+    if found := answer.get("usage"):
+        into, out = ("input", "output") if "input_tokens" in found else ("prompt", "completion")
+        cached = found[f"{into}_tokens_details"]["cached_tokens"]
+        reasoning = found[f"{out}_tokens_details"]["reasoning_tokens"]
+        return Tokens(found[f"{into}_tokens"], cached, found[f"{out}_tokens"], reasoning)
+    if found := answer.get("usageMetadata"):
+        thoughts = found["thoughtsTokenCount"]
+        shown = found["candidatesTokenCount"]
+        return Tokens(found["promptTokenCount"], found["cachedContentTokenCount"], shown + thoughts, thoughts)
+    return None
+
+
 class Dialect(Protocol):
     name: ClassVar[str]
 

@@ -6,7 +6,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,7 +15,16 @@ from aiohttp import web
 from fpco_site.llm.types import Outcome
 from tests.stubs import voice
 from tests.stubs.misbehaviour import Do, command
-from tests.stubs.protocols import CAP_SPENT_ON_REASONING, PROTOCOLS, Asked, BadRequest, Dialect, Spoken
+from tests.stubs.protocols import (
+    CAP_SPENT_ON_REASONING,
+    PROTOCOLS,
+    Asked,
+    BadRequest,
+    Dialect,
+    Spoken,
+    Tokens,
+    handed_out,
+)
 
 PATHS = {"openai": "/v1", "openai_compatible": "/v1", "gemini": "/"}
 OUTCOMES = {
@@ -44,7 +53,10 @@ class Recorded:
 
 @dataclass
 class Counts:
-    """What the stub saw. `repeated` counts requests whose very body had come before."""
+    """What the stub saw. `repeated` counts requests whose very body had come before.
+
+    `tokens` is what each answer said that it used, by the number that its request id ends with.
+    """
 
     requests: int = 0
     answered: int = 0
@@ -52,10 +64,10 @@ class Counts:
     peak: int = 0
     repeated: int = 0
     bodies: Counter[str] = field(default_factory=Counter)
+    tokens: dict[int, Tokens] = field(default_factory=dict)
 
     def summary(self) -> dict[str, int]:
-        counts = asdict(self)
-        return {name: counts[name] for name in ("requests", "answered", "in_flight", "peak", "repeated")}
+        return {name: getattr(self, name) for name in ("requests", "answered", "in_flight", "peak", "repeated")}
 
 
 class StubServer:
@@ -71,6 +83,7 @@ class StubServer:
         self._script: list[Do] = []
         self._rules: dict[int, Do] = {}
         self._always: Do | None = None
+        self._every: list[tuple[int, Do]] = []
         self._together = 0
         self._all_here = asyncio.Event()
         self._lock = threading.Lock()
@@ -96,6 +109,10 @@ class StubServer:
     def always(self, do: str | int | Do | None) -> None:
         """Do this at every request; None ends it."""
         self._always = None if do is None else command(do)
+
+    def every(self, number: int, do: str | int | Do) -> None:
+        """Do this at every so many-th request."""
+        self._every.append((number, command(do)))
 
     def answer_together(self, number: int) -> None:
         """Answer nobody until so many requests are in flight at once."""
@@ -167,7 +184,7 @@ class StubServer:
             self._record(protocol, request, raw, body, None, key)
             return web.json_response(protocol.error(400, "invalid_request_error", str(error)), status=400)
         number = self._record(protocol, request, raw, body, asked, key)
-        do = self._next(asked.turn)
+        do = self._next(asked.turn, number)
         if self.counts.in_flight >= self._together:
             self._all_here.set()
         await self._all_here.wait()
@@ -189,10 +206,12 @@ class StubServer:
             self.requests.append(Recorded(protocol.name, request.path, headers, body, asked, key))
         return self.counts.requests
 
-    def _next(self, turn: int) -> Do:
+    def _next(self, turn: int, number: int) -> Do:
         with self._lock:
             if self._script:
                 return self._script.pop(0)
+        if due := next((do for step, do in self._every if number % step == 0), None):
+            return due
         return self._rules.get(turn) or self._always or Do()
 
     async def _do(
@@ -208,6 +227,8 @@ class StubServer:
             text = "<html>Not here.</html>" if do.what == "not_json" else '{"hello": "world"}'
             return web.Response(text=text, content_type="application/json", headers=_headers(number))
         status, answer = protocol.write(asked, await self._spoken(do, asked), number)
+        if (tokens := handed_out(answer)) is not None:
+            self.counts.tokens[number] = tokens
         return web.json_response(answer, status=status, headers=_headers(number))
 
     async def _spoken(self, do: Do, asked: Asked) -> Spoken:

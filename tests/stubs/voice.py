@@ -26,7 +26,8 @@ async def says(request: Request, *, plain: bool) -> str:
         asked = Request(request.system, request.messages, schema=request.schema, schema_name="check_variant")
         return (await OFFLINE["drafter"].ask(asked)).text or ""
     if plain:
-        return f"It looks calm and is easy to see, as in answer {len(request.messages) // 2 + 1}."
+        number = len(request.messages) // 2 + 1
+        return f"It looks calm and is easy to see, as in answer {number}{', yes' * (number % 4)}."
     return (await OFFLINE["model"].ask(request)).text or ""
 
 

@@ -19,8 +19,7 @@ class Config:
     beat: float = 5.0  # between two signs of life
     stale: float = 30.0  # without a sign of life, a worker is dead
     idle: float = 1.0  # without work, the engine ends
-    grace: float = 30.0  # for calls in flight when the engine is told to stop
-    outage: float = 60.0  # for a database that doesn't answer
+    grace: float = 30.0  # for calls in flight, and for a database that is away, when the engine is told to stop
     look: float = 3.0  # a command waits so long for a worker before it works itself
 
 

@@ -70,6 +70,7 @@ class Lane:
         self._work = work
         self.group = claim.group
         self.key = gate_rows.key_of(claim.endpoint)
+        self.row = claim.id
         self._claim = claim
         self._tries = 0
 

@@ -16,6 +16,8 @@ from django.utils import timezone
 from fpco_site.llm.engine.work import Work
 from fpco_site.llm.models import Worker
 
+LONGEST_GAP = 0.4  # between two looks, as a share of `stale`; what is longer counts as so much
+
 
 def register() -> UUID:
     """DB. A row for this worker."""
@@ -43,22 +45,28 @@ def leave(worker: UUID, works: Sequence[Work[Any]]) -> int:
 
 
 class Sweeper:
-    """Frees what dead workers hold. It remembers which counters it saw, so one lives as long as its process."""
+    """Frees what dead workers hold. It remembers which counters it saw, so one lives as long as its process.
+
+    Time counts against a worker only while the sweeper looks: after an outage of the database, in which
+    nobody could beat, or a pause of this process, all workers get the time to say that they live.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._seen: dict[UUID, tuple[int, float]] = {}
+        self._looked = clock()
+        self._seen: dict[UUID, tuple[int, float]] = {}  # the counter, and for how long it was seen to stand still
 
     def sweep(self, works: Sequence[Work[Any]], *, stale: float) -> list[UUID]:
         """DB. Free the workers whose counter has stood still for `stale` seconds; returns them."""
         now = self._clock()
+        gap, self._looked = min(now - self._looked, stale * LONGEST_GAP), now
         rows = dict(Worker.objects.filter(stopped_at__isnull=True).values_list("pk", "beats"))
         seen = {}
         for worker, beats in rows.items():
-            before = self._seen.get(worker)
-            seen[worker] = before if before is not None and before[0] == beats else (beats, now)
+            before, stood = self._seen.get(worker, (beats - 1, 0.0))
+            seen[worker] = (beats, stood + gap if before == beats else 0.0)
         self._seen = seen
-        still = [(worker, beats) for worker, (beats, since) in seen.items() if now - since >= stale]
+        still = [(worker, beats) for worker, (beats, stood) in seen.items() if stood >= stale]
         return [worker for worker, beats in still if _declare_dead(worker, beats, works)]
 
 

@@ -115,13 +115,15 @@ class Engine:
     ) -> None:
         self.config = config
         self.gates = gates.Gates()
-        self.writer = Writer(config, self.gates.see)
-        self.providers = Providers(make)
         self.stopping = asyncio.Event()
+        self.writer = Writer(config, self.gates.see, self.stopping.is_set)
+        self.providers = Providers(make)
         self._kinds = kinds
         self._process = process
         self._worker: UUID
         self._lanes: dict[asyncio.Task[None], tuple[Work[Any], Lane]] = {}
+        self._broken: set[tuple[Work[Any], int]] = set()
+        self._outages = 0
         self._closed: set[tuple[str, int]] = set()
         self._used: set[str] = set()  # keys that the database knows this worker to use
         self._changed = asyncio.Event()
@@ -141,16 +143,23 @@ class Engine:
             for task in (watch, look, *self._lanes):
                 task.cancel()
             await asyncio.gather(watch, look, *self._lanes, return_exceptions=True)
-            freed = await self.writer.do(partial(leases.leave, self._worker, self._kinds))
+            await self._leave()
             await self.writer.close()
             await self.providers.close()
+
+    async def _leave(self) -> None:
+        try:
+            freed = await self.writer.do(partial(leases.leave, self._worker, self._kinds))
             log.info("The engine rests; it gave back %d rows", freed)
+        except Exception as error:
+            log.warning("The engine ends without a database; others will free what it held: %s", error)
 
     async def _work(self, *, stay: bool) -> None:
         """Claim and run lanes until told to stop or, unless `stay`, until nothing is left to do."""
         rested_since: float | None = None
         while not self.stopping.is_set():
             self._changed.clear()
+            await self._reconcile()
             claimed = await self._claim()
             if claimed or self._lanes or await self._pending():
                 rested_since = None
@@ -166,6 +175,18 @@ class Engine:
         await asyncio.wait(waits, timeout=self.config.tick, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:
             wait.cancel()
+
+    async def _reconcile(self) -> None:
+        """After an outage, give back rows that no lane knows of: a claim may be committed and never confirmed."""
+        if self._outages == self.writer.outages:
+            return
+        self._outages = self.writer.outages
+        known = self._broken | {(work, lane.row) for work, lane in self._lanes.values()}
+        with suppress(Exception):
+            for work in self._kinds:
+                keep = {row for of, row in known if of is work}
+                freed = await self.writer.do(partial(work.free, self._worker, keep=keep))
+                log.warning("After an outage of the database, %d %s were given back", freed, work.kind)
 
     async def _claim(self) -> int:
         """Start a lane for each new claim; returns how many."""
@@ -198,10 +219,11 @@ class Engine:
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        work, _ = self._lanes.pop(task)
+        work, lane = self._lanes.pop(task)
         self._changed.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             # Its row stays held, so that nothing is asked twice, until this worker leaves.
+            self._broken.add((work, lane.row))
             log.error("A lane of %s broke off", work.kind, exc_info=error)
 
     async def _drain(self) -> None:

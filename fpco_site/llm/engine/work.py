@@ -126,8 +126,8 @@ class Work[S](ABC):
         """DB. Give back what is still held under the claims' tokens."""
 
     @abstractmethod
-    def free(self, worker: UUID) -> int:
-        """DB. Give back everything that a dead or leaving worker holds; returns how many rows."""
+    def free(self, worker: UUID, *, keep: Collection[int] = ()) -> int:
+        """DB. Give back what a dead or leaving worker holds, except the rows `keep`; returns how many rows."""
 
     def open_groups(self, groups: Collection[int]) -> set[int]:
         """DB. Which of these groups still want answers; a lane of any other gives its claim back."""
@@ -159,8 +159,8 @@ class LeasedWork[S](Work[S]):
         for claim in claims:
             self.give_back(self._rows().filter(pk=claim.id, lease_token=claim.token))
 
-    def free(self, worker: UUID) -> int:
-        return self.give_back(self._rows().filter(lease_worker_id=worker))
+    def free(self, worker: UUID, *, keep: Collection[int] = ()) -> int:
+        return self.give_back(self._rows().filter(lease_worker_id=worker).exclude(pk__in=keep))
 
     def give_back(self, rows: models.QuerySet[Any]) -> int:
         """Make held rows claimable again."""

@@ -1,7 +1,8 @@
 """The one thread of a worker that writes: it gathers what lanes bring and commits it in groups.
 
 A group is one transaction. Where something in it fails, the group is rolled back and replayed one
-by one, so that a bad row fails alone. A database that doesn't answer is tried again for a while.
+by one, so that a bad row fails alone. A database that is away is waited for, however long: lanes hold
+answers that were paid for.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from fpco_site.llm.engine.work import Call, Claim, Work
 
 log = logging.getLogger(__name__)
 LARGEST_GROUP = 256
+TRIES = 5  # of a group that a database which answers does not take: a deadlock, a lock held too long
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,18 @@ class _Job:
 class Writer:
     """Methods are called in the event loop; futures resolve only after the commit.
 
-    `see` gets the gates as each commit left them, before the futures of that commit resolve.
+    `see` gets the gates as each commit left them, before the futures of that commit resolve. `stopping`
+    says whether the engine ends: then a database that is away is waited for no longer than `grace`.
     """
 
-    def __init__(self, config: Config, see: Callable[[list[gate_rows.Row]], None]) -> None:
+    def __init__(
+        self, config: Config, see: Callable[[list[gate_rows.Row]], None], stopping: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.outages = 0  # how often a connection was lost, perhaps with the confirmation of a commit
         self._config = config
         self._see = see
+        self._stopping = stopping
+        self._leave_by: float | None = None
         self._gates: list[gate_rows.Row] = []
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -102,13 +110,16 @@ class Writer:
             return [result for job in group for result in self._commit([job])]
 
     def _transact(self, group: Sequence[_Job]) -> list[Any]:
-        """One transaction; once more where the database was away or chose this one to end a deadlock."""
-        try:
-            return self._once(group)
-        except (OperationalError, InterfaceError) as error:
-            log.warning("The database did not take a group of writes; it is tried again: %s", error)
-            self._wait_for_database()
-            return self._once(group)
+        """One transaction; again where the database was away or chose this one to end a deadlock."""
+        for left in reversed(range(TRIES)):
+            try:
+                return self._once(group)
+            except (OperationalError, InterfaceError) as error:
+                if not left:
+                    raise
+                log.warning("The database did not take a group of writes; it is tried again: %s", error)
+                self._wait_for_database()
+        raise AssertionError("The last try returns or raises.")
 
     def _once(self, group: Sequence[_Job]) -> list[Any]:
         with transaction.atomic():
@@ -118,7 +129,8 @@ class Writer:
         return results
 
     def _wait_for_database(self) -> None:
-        deadline = time.monotonic() + self._config.outage
+        """Return once it answers. Raises where the engine ends meanwhile and has waited for long enough."""
+        self.outages += 1
         delay = 0.05
         while True:
             connection.close()
@@ -127,10 +139,17 @@ class Writer:
                     gate_rows.read()
                 return
             except (OperationalError, InterfaceError):
-                if time.monotonic() > deadline:
+                if self._has_waited_enough():
                     raise
             time.sleep(delay)
             delay = min(2.0, delay * 2)
+
+    def _has_waited_enough(self) -> bool:
+        if not self._stopping():
+            return False
+        if self._leave_by is None:
+            self._leave_by = time.monotonic() + self._config.grace
+        return time.monotonic() > self._leave_by
 
     def _deliver(self, group: Sequence[_Job], results: Sequence[Any]) -> None:
         pairs = [(job.future, result) for job, result in zip(group, results, strict=True)]

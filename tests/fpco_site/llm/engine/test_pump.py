@@ -144,13 +144,23 @@ def test_a_dead_workers_rows_are_freed_on_the_sweepers_own_clock(drafts: MakeDra
     sweeper = leases.Sweeper(lambda: now[0])
     kinds = [ExampleWork()]
     assert sweeper.sweep(kinds, stale=30) == []
-    now[0] += 29
-    leases.beat(live.pk)
-    assert sweeper.sweep(kinds, stale=30) == []
-    now[0] += 1
+    for _ in range(2):
+        now[0] += 12
+        leases.beat(live.pk)
+        assert sweeper.sweep(kinds, stale=30) == []
+    now[0] += 6
     assert sweeper.sweep(kinds, stale=30) == [dead.pk]
     assert states() == ["waiting", "running"]
     assert not leases.beat(dead.pk), "A worker that was declared dead learns of it."
+
+
+def test_nobody_is_dead_because_the_sweeper_could_not_look(drafts: MakeDrafts) -> None:
+    Worker.objects.create(host="here", pid=2, beats=7)
+    now = [1000.0]
+    sweeper = leases.Sweeper(lambda: now[0])
+    assert sweeper.sweep([], stale=30) == []
+    now[0] += 3600
+    assert sweeper.sweep([], stale=30) == [], "The database was away for an hour: nobody could beat."
 
 
 def test_work_of_a_dead_worker_is_done_by_another(drafts: MakeDrafts) -> None:
