@@ -39,7 +39,9 @@ def _figures(report: dict[str, Any]) -> list[Figure]:
         Figure(f"turns stored, {where}", report["stored"], "turns", planned),
         Figure(f"calls asked again for a kill, {where}", report["asked_again"], "calls", in_flight),
         Figure(f"attempts without an answer, {where}", report["failed_attempts"], "attempts", "listed apart"),
-        Figure(f"cost of stored answers, {where}", float(report["cost"]), "$", f"${report['cost_of_stub']} by the stub"),
+        Figure(
+            f"cost of stored answers, {where}", float(report["cost"]), "$", f"${report['cost_of_stub']} by the stub"
+        ),
         Figure(f"tokens that a kill lost, {where}", lost, "tokens", "handed out, never stored"),
         Figure(f"time, {where}", report["seconds"], "s", f"seed {report['seed']}"),
     ]
