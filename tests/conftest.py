@@ -13,6 +13,9 @@ from fpco_site.llm.types import Provider
 from tests import factories
 from tests.engine import FAST, Background
 
+# Local models have an environment of their own: `python -m tests.run local`.
+collect_ignore = ["local"]
+
 # A busy machine is no failure: examples have no time limit of their own.
 settings.register_profile("fpco", deadline=None)
 settings.load_profile("fpco")

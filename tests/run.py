@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from tests import services
+from tests import local_python, services
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_TESTS = 5
@@ -24,13 +24,17 @@ NO_TESTS = 5
 
 @dataclass(frozen=True)
 class Pass:
-    """One pytest: what it selects, on which database, with how many processes."""
+    """One pytest: what it selects, on which database, with how many processes.
+
+    `local` is for `tests/local`: it has an environment and a rootdir of its own.
+    """
 
     name: str
     title: str
     marks: str
     postgres: bool = False
     processes: int = 0
+    local: bool = False
     env: dict[str, str] = field(default_factory=dict)
 
 
@@ -47,6 +51,7 @@ PASSES = (
         postgres=True,
         env={"FPCO_RELEASE_SHARE": "10"},
     ),
+    Pass("local", "Local models", "", local=True),
 )
 
 
@@ -85,7 +90,11 @@ def run_pass(chosen: Pass, *, folder: Path, database: str, broker: str, strict: 
     """Run one pass, its output straight to the terminal."""
     say(f"\n== {chosen.title}")
     report = folder / f"{chosen.name}.xml"
-    command = [sys.executable, "-m", "pytest", "-q", "-m", chosen.marks, f"--junitxml={report}"]
+    try:
+        command = [*pytest_of(chosen), "-q", "-m", chosen.marks, f"--junitxml={report}"]
+    except local_python.CantPrepare as error:
+        say(str(error))
+        return Count(failed=1)
     if chosen.processes:
         command += ["-n", str(chosen.processes)]
     env = {**os.environ, **chosen.env, "CELERY_BROKER_URL": broker}
@@ -98,6 +107,14 @@ def run_pass(chosen: Pass, *, folder: Path, database: str, broker: str, strict: 
         say(f"No test was found for this pass ({chosen.marks}).")
         count.failed += 1
     return count
+
+
+def pytest_of(chosen: Pass) -> list[str]:
+    """The pytest of a pass and where it looks. Raises CantPrepare where its environment can't be made."""
+    if not chosen.local:
+        return [sys.executable, "-m", "pytest"]
+    folder = str(local_python.TESTS)
+    return [str(local_python.prepare()), "-m", "pytest", "-c", f"{folder}/pytest.ini", "--rootdir", folder, folder]
 
 
 def run(names: list[str], *, strict: bool) -> int:

@@ -8,21 +8,29 @@ from typing import cast
 from fpco_site.errors import Invalid, NotConfigured
 from fpco_site.llm.types import Endpoint, Provider, Request
 
+ANYWHERE = ""
+LOCAL = "local"  # on a machine that holds the model, in a worker for such models
+
 
 @dataclass(frozen=True)
 class _Kind:
-    """Where a provider's class is, and which environment variable holds its key if the endpoint names none."""
+    """Where a provider's class is, and which environment variable holds its key if the endpoint names none.
+
+    `place` is where it can be asked: by any worker, or by one that serves that queue alone.
+    """
 
     module: str
     class_name: str
     simulated: bool = False
     usual_key: str = ""
+    place: str = ANYWHERE
 
 
 _KINDS = {
     "openai": _Kind("openai", "OpenAIResponses", usual_key="OPENAI_API_KEY"),
     "gemini": _Kind("gemini", "Gemini", usual_key="GEMINI_API_KEY"),
     "openai_compatible": _Kind("openai_compatible", "OpenAICompatible"),
+    "transformers": _Kind("transformers", "Transformers", place=LOCAL),
     "scripted": _Kind("scripted", "Scripted", simulated=True),
     "rules": _Kind("rules", "Rules", simulated=True),
     "drafter": _Kind("drafter", "Drafter", simulated=True),
@@ -36,6 +44,16 @@ def names() -> tuple[str, ...]:
 def is_simulated(name: str) -> bool:
     """Whether what this provider says is made up offline, and must be marked so wherever it shows."""
     return _kind(name).simulated
+
+
+def place_of(name: str) -> str:
+    """The place whose workers ask this provider."""
+    return _KINDS[name].place if name in _KINDS else ANYWHERE
+
+
+def of_place(place: str) -> tuple[str, ...]:
+    """The providers that the workers of a place ask."""
+    return tuple(name for name, kind in _KINDS.items() if kind.place == place)
 
 
 def usual_key(name: str) -> str:
