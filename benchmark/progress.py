@@ -199,7 +199,7 @@ def is_live(run: Run) -> bool:
     if run.state in (RunState.RUNNING, RunState.PAUSED):
         return True
     waiting = Detection.objects.filter(dialogue__run=run, job__state=JobState.RUNNING)
-    return waiting.filter(state__in=(DetectionState.WAITING, DetectionState.RUNNING)).exists()
+    return waiting.exclude(state__in=(DetectionState.COMPLETE, DetectionState.FAILED)).exists()
 
 
 @dataclass(frozen=True)
@@ -208,13 +208,14 @@ class DialogueCounts:
 
     waiting: int = 0
     running: int = 0
+    batched: int = 0
     complete: int = 0
     stopped: int = 0
     failed: int = 0
 
     @property
     def total(self) -> int:
-        return self.waiting + self.running + self.complete + self.stopped + self.failed
+        return self.waiting + self.running + self.batched + self.complete + self.stopped + self.failed
 
     @property
     def ended(self) -> int:

@@ -1,11 +1,28 @@
 """Background work of benchmark beside the engine: one service call each."""
 
-from celery import shared_task
+from typing import Any
 
-from benchmark.services import releases
+from celery import shared_task
+from celery.signals import worker_shutting_down
+
+from benchmark.services import batch_steps, detectors, releases
+
+_stop = batch_steps.Stop()
 
 
 @shared_task(name="benchmark.build_releases", ignore_result=True)
 def build_releases() -> None:
     """Build the releases that wait; safe to run twice."""
     releases.build_waiting()
+
+
+@shared_task(name=detectors.BATCHES, ignore_result=True)
+def work_batches() -> None:
+    """Take batches of detections further; safe to run twice, and at once where another works on them."""
+    batch_steps.work(stop=_stop)
+
+
+@worker_shutting_down.connect
+def end_after_this_step(**_: Any) -> None:
+    """Celery waits for running tasks after SIGTERM; the next worker goes on with what is open."""
+    _stop.set()

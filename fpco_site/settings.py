@@ -177,7 +177,11 @@ CELERY_BEAT_SCHEDULE = {
     "pump": {"task": "fpco_site.llm.pump", "schedule": 10.0, "options": {"expires": 10}},
     "imports": {"task": "annotate.import_images", "schedule": 10.0, "options": {"expires": 10}},
     "releases": {"task": "benchmark.build_releases", "schedule": 10.0, "options": {"expires": 10}},
+    "batches": {"task": "benchmark.work_batches", "schedule": 10.0, "options": {"expires": 10}},
 }
+
+# Seconds between two looks at a batch that a provider works on.
+BATCH_POLL = env.number("FPCO_BATCH_POLL", 60.0)
 
 # Seconds and bounds of the engine (see fpco_site/llm/engine/config.py).
 ENGINE = {

@@ -4,6 +4,7 @@ Foreign keys to `annotate` have no way back (`related_name="+"`), so that nothin
 can be followed to a model, a run or a verdict.
 """
 
+from benchmark.models.batches import BatchJob, BatchRequest
 from benchmark.models.detectors import Detection, DetectionCall, DetectionJob, Detector, DetectorLabel
 from benchmark.models.models import EvaluatedModel
 from benchmark.models.releases import Release
@@ -15,6 +16,8 @@ from benchmark.models.validation import Exposure, ValidationItem, ValidationSet
 __all__ = [
     "Analysis",
     "Attempt",
+    "BatchJob",
+    "BatchRequest",
     "Detection",
     "DetectionCall",
     "DetectionJob",

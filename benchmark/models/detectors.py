@@ -45,12 +45,18 @@ class JobState(models.TextChoices):
     INCOMPLETE = "incomplete", "incomplete"
 
 
+class JobMode(models.TextChoices):
+    LIVE = "live", "live calls"
+    BATCH = "batch", "batches"
+
+
 class DetectionJob(models.Model):
     """One detector over one dataset: the wish that every ended dialogue of it be labelled."""
 
     detector = models.ForeignKey(Detector, on_delete=models.PROTECT, related_name="jobs")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="+")
     state = models.CharField(max_length=20, choices=JobState, default=JobState.RUNNING, db_index=True)
+    mode = models.CharField(max_length=20, choices=JobMode, default=JobMode.LIVE)
     pause_reason = WrittenField(blank=True)
     concurrency = models.PositiveIntegerField(default=4)
     started_by = models.ForeignKey(
@@ -63,6 +69,7 @@ class DetectionJob(models.Model):
         ordering = ["-id"]
         constraints = [
             one_of("state", JobState),
+            one_of("mode", JobMode),
             models.UniqueConstraint(
                 fields=["detector", "dataset"],
                 name="benchmark_detectionjob_once",
@@ -77,6 +84,7 @@ class DetectionJob(models.Model):
 class DetectionState(models.TextChoices):
     WAITING = "waiting", "waiting"
     RUNNING = "running", "running"
+    BATCHED = "batched", "in a batch"
     COMPLETE = "complete", "complete"
     FAILED = "failed", "failed"
 
@@ -85,7 +93,8 @@ class Detection(Leased):
     """One detector over one dialogue: claimed once the dialogue has ended.
 
     `bad` counts unusable replies since it was last asked for; `cap` is the output tokens of the next
-    call where an earlier one was cut off at the detector's own.
+    call where an earlier one was cut off at the detector's own. One that is in a batch is held under
+    the batch's key; `live` says that it is asked live even where its job works in batches.
     """
 
     job = models.ForeignKey(DetectionJob, on_delete=models.PROTECT, related_name="detections")
@@ -94,6 +103,7 @@ class Detection(Leased):
     state = models.CharField(max_length=20, choices=DetectionState, default=DetectionState.WAITING)
     bad = models.PositiveSmallIntegerField(default=0)
     cap = models.PositiveIntegerField(null=True, blank=True)
+    live = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["id"]
@@ -112,11 +122,16 @@ class Detection(Leased):
 
 
 class DetectionCall(CallFields):
-    """Every call of a detection: the ids asked, the cap sent and the reply as it came. Rows are only added."""
+    """Every call of a detection: the ids asked, the cap sent and the reply as it came. Rows are only added.
+
+    `discount` is the part of the price that the call was spared: a half in a batch.
+    """
 
     detection = models.ForeignKey(Detection, on_delete=models.PROTECT, related_name="calls")
     ids = models.JSONField(default=list)
     max_output_tokens = models.PositiveIntegerField(null=True, blank=True)
+    batch = models.ForeignKey("BatchJob", null=True, blank=True, on_delete=models.PROTECT, related_name="calls")
+    discount = models.DecimalField(max_digits=4, decimal_places=3, default=0)
     outcome = models.CharField(max_length=20, choices=CallOutcome)
 
     class Meta:

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID, uuid4
 
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet
 
 from annotate.models import DatasetTurn
 from benchmark.models import Detection, DetectionJob, Detector, DetectorLabel, Response
-from benchmark.models.detectors import DetectionState, JobState
+from benchmark.models.detectors import DetectionState, JobMode, JobState
 from benchmark.models.runs import ENDED
 from benchmark.services import detections, detectors
 from benchmark.services.detections import Case, Judgement
@@ -28,7 +28,7 @@ class DetectionWork(engine.LeasedWork[Judgement]):
     def pending(self) -> bool:
         waiting = Detection.objects.filter(
             state=DetectionState.WAITING, job__state=JobState.RUNNING, dialogue__state__in=ENDED
-        )
+        ).filter(Q(job__mode=JobMode.LIVE) | Q(live=True))
         return waiting.exists() or Detection.objects.filter(state=DetectionState.RUNNING).exists()
 
     def claim(self, *, room: int, worker: UUID) -> list[Case]:
@@ -44,9 +44,9 @@ class DetectionWork(engine.LeasedWork[Judgement]):
                 detectors.pause_by_engine(job=job.pk, reason=f"{error.message} Put the file back, then resume.")
                 continue
             token = uuid4()
-            rows = job.detections.filter(dialogue__state__in=ENDED).order_by("pk")
+            rows = _live(job).filter(dialogue__state__in=ENDED).order_by("pk")
             ids = self.take(rows, room=given[job.pk], worker=worker, token=token)
-            found = list(_claims(job, ids, token, system))
+            found = list(cases(job, ids, token, system))
             detections.close_empty(job=job.pk, ids=set(ids) - {claim.id for claim in found})
             claims += found
         return claims
@@ -61,12 +61,17 @@ class DetectionWork(engine.LeasedWork[Judgement]):
         return set(DetectionJob.objects.filter(pk__in=groups, state=JobState.RUNNING).values_list("pk", flat=True))
 
     def _room(self, job: DetectionJob) -> int:
-        states: dict[str, int] = dict(job.detections.order_by().values_list("state").annotate(n=Count("pk")))
+        states: dict[str, int] = dict(_live(job).order_by().values_list("state").annotate(n=Count("pk")))
         held = states.get(DetectionState.RUNNING, 0)
         waiting = states.get(DetectionState.WAITING, 0)
         if not waiting and not held:
             detectors.finish(job=job.pk)
         return max(0, min(waiting, job.concurrency - held))
+
+
+def _live(job: DetectionJob) -> QuerySet[Detection]:
+    """What lanes may ask: in a job that works in batches, only what is marked for it."""
+    return job.detections.filter(live=True) if job.mode == JobMode.BATCH else job.detections.all()
 
 
 def system_of(detector: Detector) -> str:
@@ -77,7 +82,7 @@ def system_of(detector: Detector) -> str:
     return prompt.text
 
 
-def _claims(job: DetectionJob, ids: Sequence[int], token: UUID, system: str) -> Iterable[Case]:
+def cases(job: DetectionJob, ids: Sequence[int], token: UUID, system: str) -> Iterable[Case]:
     """Claims of the detections whose dialogue has text without a label of this detector."""
     if not ids:
         return

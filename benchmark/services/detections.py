@@ -2,10 +2,14 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
-from benchmark.models import Detection, DetectionCall, DetectionJob, DetectorLabel, Run
+from django.db.models import Exists, OuterRef
+
+from benchmark.models import Detection, DetectionCall, DetectionJob, DetectorLabel, Dialogue, Response, Run
 from benchmark.models.detectors import DetectionState, JobState
 from benchmark.models.responses import CallOutcome
+from benchmark.models.runs import ENDED
 from benchmark.services import calls as call_rows
 from benchmark.services import detectors
 from fpco_site.llm import detection
@@ -23,6 +27,7 @@ class Judgement:
     """What one call asks about one dialogue: the turns with text that have no label yet.
 
     `responses` maps a turn to its Response's id; `bad` counts unusable replies since it was asked for.
+    `batch` and `discount` tell of a call that was part of a batch.
     """
 
     run: int
@@ -32,6 +37,8 @@ class Judgement:
     items: tuple[detection.Item, ...]
     responses: dict[int, int] = field(repr=False)
     bad: int = 0
+    batch: int | None = None
+    discount: Decimal = Decimal(0)
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -75,7 +82,7 @@ def _write(call: Call[Judgement]) -> Case | None:
         return _after_bad(call)
     _keep(call)
     _label(call.claim.state, labels)
-    return _end(call.claim, DetectionState.COMPLETE)
+    return _end(call.claim, DetectionState.WAITING if _more(call.claim.state) else DetectionState.COMPLETE)
 
 
 def _read(call: Call[Judgement]) -> dict[int, bool]:
@@ -101,6 +108,14 @@ def _label(judgement: Judgement, labels: dict[int, bool]) -> None:
     Run.objects.filter(pk=judgement.run).update(patterns_dirty=True)
 
 
+def _more(judgement: Judgement) -> bool:
+    """Whether the dialogue is asked again or has answers that came meanwhile, which want labels too."""
+    if not Dialogue.objects.filter(pk=judgement.dialogue, state__in=ENDED).exists():
+        return True
+    labels = DetectorLabel.objects.filter(response=OuterRef("pk"), detector=judgement.detector)
+    return Response.objects.filter(~Exists(labels), dialogue=judgement.dialogue).exists()
+
+
 def _keep(call: Call[Judgement], *, unusable: str = "") -> None:
     columns = call_rows.columns(call)
     if unusable and columns["outcome"] not in (CallOutcome.BLOCKED, CallOutcome.EMPTY):
@@ -109,6 +124,8 @@ def _keep(call: Call[Judgement], *, unusable: str = "") -> None:
         detection_id=call.claim.id,
         ids=list(call.claim.state.ids),
         max_output_tokens=call.claim.endpoint.max_output_tokens,
+        batch_id=call.claim.state.batch,
+        discount=call.claim.state.discount,
         **columns,
     )
 

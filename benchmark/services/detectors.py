@@ -9,14 +9,16 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotate.models import Dataset, User
-from benchmark.models import Detection, DetectionJob, Detector, Dialogue, Run
-from benchmark.models.detectors import DetectionState, JobState
+from benchmark.models import BatchJob, Detection, DetectionJob, Detector, Dialogue, Run
+from benchmark.models.batches import OPEN_BATCHES
+from benchmark.models.detectors import DetectionState, JobMode, JobState
 from benchmark.models.runs import RunState
 from fpco_site.errors import Conflict, Invalid
-from fpco_site.llm import engine, prompts, providers
+from fpco_site.llm import batches, engine, prompts, providers
 
 OPEN = (JobState.RUNNING, JobState.PAUSED)
 PROMPT = "detector"
+BATCHES = "benchmark.work_batches"  # the task that takes batches further
 # A change of these makes another detector; of name, prices and concurrency does not.
 _IDENTITY = (
     "prompt_sha256",
@@ -73,15 +75,21 @@ def ensure(*, by: User | None, slug: str, prompt_version: int | None = None, **v
 
 
 @transaction.atomic
-def request(*, detector: Detector, dataset: Dataset, by: User | None, retry: bool = False) -> DetectionJob:
+def request(
+    *, detector: Detector, dataset: Dataset, by: User | None, retry: bool = False, mode: str | None = None
+) -> DetectionJob:
     """Have a detector label every dialogue of a dataset's runs, now and while the job is open.
 
     May be asked any number of times: it adds what is missing and changes no label. With `retry`,
-    detections that failed are asked again. A paused job goes on.
+    detections that failed are asked again. A paused job goes on. With `mode`, what is not asked yet goes
+    by live calls or by batches from now on; else as before.
 
-    Raises Invalid for a detector that can't run, NotConfigured for a missing key, Conflict before any run.
+    Raises Invalid for a detector that can't run or takes no batches, NotConfigured for a missing key,
+    Conflict before any run.
     """
     _check(detector)
+    if mode == JobMode.BATCH:
+        batches.check(detector.endpoint())
     if not Run.objects.filter(dataset=dataset).exclude(state=RunState.DRAFT).exists():
         raise Conflict(f"Nothing has run over {dataset} yet: run a model first, then detect.")
     job, _ = DetectionJob.objects.get_or_create(
@@ -90,21 +98,24 @@ def request(*, detector: Detector, dataset: Dataset, by: User | None, retry: boo
     job = DetectionJob.objects.select_for_update().get(pk=job.pk)
     _add(job, Dialogue.objects.filter(run__dataset=dataset).exclude(run__state=RunState.DRAFT))
     if retry:
-        job.detections.filter(state=DetectionState.FAILED).update(state=DetectionState.WAITING, bad=0)
-    job.state, job.pause_reason, job.finished_at = JobState.RUNNING, "", None
-    job.save(update_fields=["state", "pause_reason", "finished_at"])
+        failed = job.detections.filter(state=DetectionState.FAILED)
+        failed.update(state=DetectionState.WAITING, bad=0, live=False)
+    job.state, job.pause_reason, job.finished_at, job.mode = JobState.RUNNING, "", None, mode or job.mode
+    job.save(update_fields=["state", "pause_reason", "finished_at", "mode"])
     finish(job=job.pk)
-    engine.hint()
+    _hint()
     return DetectionJob.objects.get(pk=job.pk)
 
 
 @transaction.atomic
 def pause(*, job: DetectionJob, by: User | None) -> None:
-    """Ask nothing more for now; calls in flight finish and are kept."""
+    """Ask nothing more for now; calls in flight finish and are kept, batches are cancelled and keep what came."""
     reason = f"Paused by {by}." if by else "Paused."
     changed = DetectionJob.objects.filter(pk=job.pk, state=JobState.RUNNING)
     if not changed.update(state=JobState.PAUSED, pause_reason=reason):
         raise Conflict("Only detecting that is running can be paused.")
+    BatchJob.objects.filter(job=job, state__in=OPEN_BATCHES).update(cancel=True)
+    engine.hint(BATCHES)
 
 
 @transaction.atomic
@@ -114,7 +125,7 @@ def resume(*, job: DetectionJob, by: User | None) -> None:
     changed = DetectionJob.objects.filter(pk=job.pk, state=JobState.PAUSED)
     if not changed.update(state=JobState.RUNNING, pause_reason=""):
         raise Conflict("Only detecting that is paused can be resumed.")
-    engine.hint()
+    _hint()
 
 
 def cover(*, run: Run) -> None:
@@ -128,7 +139,7 @@ def take_up(*, run: Run, dialogues: Collection[int]) -> None:
     rows = Detection.objects.filter(dialogue__in=dialogues)
     done = rows.filter(state__in=(DetectionState.COMPLETE, DetectionState.FAILED))
     jobs = set(rows.order_by().values_list("job", flat=True).distinct())
-    done.update(state=DetectionState.WAITING, bad=0)
+    done.update(state=DetectionState.WAITING, bad=0, live=False)
     closed = DetectionJob.objects.filter(pk__in=jobs).exclude(state__in=OPEN)
     closed.update(state=JobState.RUNNING, finished_at=None)
 
@@ -149,12 +160,17 @@ def finish(*, job: int) -> None:
     row = DetectionJob.objects.select_for_update().filter(pk=job, state__in=OPEN).first()
     if row is None or Run.objects.filter(_still_open(), dataset=row.dataset_id).exists():
         return
-    if row.detections.filter(state__in=(DetectionState.WAITING, DetectionState.RUNNING)).exists():
+    if row.detections.exclude(state__in=(DetectionState.COMPLETE, DetectionState.FAILED)).exists():
         return
     failed = row.detections.filter(state=DetectionState.FAILED).exists()
     row.state = JobState.INCOMPLETE if failed else JobState.COMPLETE
     row.finished_at, row.pause_reason = timezone.now(), ""
     row.save(update_fields=["state", "finished_at", "pause_reason"])
+
+
+def _hint() -> None:
+    engine.hint()
+    engine.hint(BATCHES)
 
 
 def _still_open() -> Q:

@@ -14,6 +14,7 @@ from aiohttp import web
 
 from fpco_site.llm.types import Outcome
 from tests.stubs import voice
+from tests.stubs.batches import BatchDesk
 from tests.stubs.misbehaviour import Do, command
 from tests.stubs.protocols import (
     CAP_SPENT_ON_REASONING,
@@ -77,6 +78,7 @@ class StubServer:
         self.latency = latency
         self.requests: list[Recorded] = []
         self.counts = Counts()
+        self.batches = BatchDesk()
         self._port = port
         self._keep = keep
         self._plain = plain
@@ -143,7 +145,9 @@ class StubServer:
         app = web.Application(client_max_size=64 * MEGABYTE)
         app.router.add_post("/v1/responses", self._serve("openai"))
         app.router.add_post("/v1/chat/completions", self._serve("openai_compatible"))
+        app.router.add_post("/{version}/models/{model}:batchGenerateContent", self._take_batch)
         app.router.add_post("/{version}/models/{call}", self._serve("gemini"))
+        self.batches.routes(app)
         app.router.add_get("/stub/counts", self._show_counts)
         app.router.add_post("/stub/script", self._take_script)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
@@ -162,6 +166,9 @@ class StubServer:
     async def _take_script(self, request: web.Request) -> web.Response:
         self.script(await request.json())
         return web.json_response({"scripted": len(self._script)})
+
+    async def _take_batch(self, request: web.Request) -> web.StreamResponse:
+        return await self.batches.gemini_create(request, request.match_info["model"])
 
     def _serve(self, name: str) -> Any:
         async def handle(request: web.Request) -> web.StreamResponse:

@@ -94,6 +94,11 @@ def check(endpoint: Endpoint) -> None:
     _key(endpoint, _kind(endpoint.provider))
 
 
+def key_of(endpoint: Endpoint) -> str:
+    """The API key itself, for a client that is made elsewhere. Raises as `check` does."""
+    return _key(endpoint, _kind(endpoint.provider))
+
+
 def _kind(name: str) -> _Kind:
     if name not in _KINDS:
         raise Invalid(f"There is no provider named {name!r}; known are {', '.join(_KINDS)}.")

@@ -56,7 +56,7 @@ class Gemini:
 
     async def ask(self, request: Request) -> Reply:
         answer = await self._send(request)
-        return _verdict.judged(_said(_wire.payload("gemini", answer), answer), answer)
+        return judged(_wire.payload("gemini", answer), answer)
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -85,7 +85,7 @@ class Gemini:
     def _config(self, request: Request) -> types.GenerateContentConfig:
         budget = self._endpoint.options.get("thinking_budget")
         sampling = settings_rules.sampling(self._endpoint)
-        extra = {**self._extra, "contents": _contents(request)}
+        extra = {**self._extra, "contents": contents(request)}
         return types.GenerateContentConfig(
             system_instruction=request.system,
             max_output_tokens=self._endpoint.max_output_tokens,
@@ -128,7 +128,13 @@ async def _note(asked: httpx2.Request) -> None:
     sent.note(asked.content)
 
 
-def _contents(request: Request) -> list[dict[str, Any]]:
+def judged(body: dict[str, Any], answer: _wire.Answer) -> Reply:
+    """Which reply a body of the interface is, whichever way it came. Raises ProviderError where it is none."""
+    return _verdict.judged(_said(body, answer), answer)
+
+
+def contents(request: Request) -> list[dict[str, Any]]:
+    """The turns as the interface wants them, the picture with the first."""
     turns: list[dict[str, Any]] = [
         {"role": ROLES[message.role], "parts": [{"text": message.text}]} for message in request.messages
     ]

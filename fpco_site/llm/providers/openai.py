@@ -26,7 +26,7 @@ class OpenAIResponses:
         started = time.monotonic()
         try:
             answer = await self._line.post("/responses", body(self._endpoint, request), request.picture)
-            return _verdict.judged(_said(_wire.payload(self._endpoint.provider, answer), answer), answer)
+            return judged(_wire.payload(self._endpoint.provider, answer), answer)
         except ProviderError as error:
             if blocked := _verdict.blocked_by_error(error, time.monotonic() - started):
                 return blocked
@@ -59,6 +59,11 @@ def body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
 def wire(endpoint: Endpoint, request: Request) -> bytes:
     """The bytes that `ask` posts for a request."""
     return _wire.spliced(body(endpoint, request), request.picture)
+
+
+def judged(body: dict[str, Any], answer: _wire.Answer) -> Reply:
+    """Which reply a body of the interface is, whichever way it came. Raises ProviderError where it is none."""
+    return _verdict.judged(_said(body, answer), answer)
 
 
 def _input(request: Request) -> list[dict[str, Any]]:
