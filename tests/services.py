@@ -64,9 +64,9 @@ def valkey(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[str]:
+def postgres(folder: Path, settings: Sequence[str] = FAST) -> Iterator[str]:
     """A PostgreSQL in `folder`, on a Unix socket only; yields its address as DATABASE_URL takes it."""
-    server = Postgres(folder)
+    server = Postgres(folder, settings)
     server.start()
     try:
         yield server.address

@@ -2,7 +2,8 @@
 
 Every module beside this one that defines `bench(servers: Servers) -> list[Figure]` is a benchmark.
 Figures are printed and never asserted. `--write` puts them into docs/performance.md, each benchmark in
-a section of its own, so that one can be measured anew without the others.
+a section of its own, so that one can be measured anew without the others. A module that says `LONG = True`
+runs only where it is named, and with `--write`.
 """
 
 import argparse
@@ -24,14 +25,16 @@ PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
-def benchmarks(names: list[str]) -> dict[str, Callable[[Servers], list[Figure]]]:
-    """The chosen benchmarks by name, all of them without names."""
+def benchmarks(names: list[str], *, long: bool = True) -> dict[str, Callable[[Servers], list[Figure]]]:
+    """The chosen benchmarks by name, all of them without names; those marked LONG only with `long` or by name."""
     found = {}
     for module in pkgutil.iter_modules(bench.__path__):
         if module.name.startswith("_") or (names and module.name not in names):
             continue
-        function = getattr(importlib.import_module(f"tests.bench.{module.name}"), "bench", None)
-        if function is not None:
+        found_module = importlib.import_module(f"tests.bench.{module.name}")
+        function = getattr(found_module, "bench", None)
+        wanted = long or bool(names) or not getattr(found_module, "LONG", False)
+        if function is not None and wanted:
             found[module.name] = function
     return found
 
@@ -72,7 +75,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="benchmarks to run (all without)")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/performance.md")
     options = parser.parse_args()
-    chosen = benchmarks(options.names)
+    chosen = benchmarks(options.names, long=options.write)
     if not chosen or set(options.names) - set(chosen):
         say(f"There is no such benchmark; there are: {', '.join(benchmarks([]))}.")
         return 2

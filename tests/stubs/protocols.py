@@ -147,6 +147,7 @@ class Chat:
                 "prompt_tokens_details": {"cached_tokens": 512},
                 "completion_tokens": _tokens(spoken.text) + spoken.reasoning,
                 "completion_tokens_details": {"reasoning_tokens": spoken.reasoning},
+                "total_tokens": 900 + _tokens(spoken.text) + spoken.reasoning,
             },
         }
 
