@@ -33,6 +33,12 @@ class ModelRow:
     simulated: bool
     imported: bool
     state: str
+    cap: int | None = None
+
+    @property
+    def words(self) -> str:
+        """Which run of the model it is."""
+        return f"run {self.run_id}{f', {self.cap:,} tokens' if self.cap else ''}"
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,15 @@ def masks(result_set: ResultSet) -> Masks:
     )
     return Masks(
         models=[
-            ModelRow(row.model.name, row.model.family, row.run_id, row.run.simulated, row.run.imported, row.run.state)
+            ModelRow(
+                row.model.name,
+                row.model.family,
+                row.run_id,
+                row.run.simulated,
+                row.run.imported,
+                row.run.state,
+                row.run.settings.get("max_output_tokens"),
+            )
             for row in held
         ],
         detectors=[

@@ -221,6 +221,11 @@ class DialogueCounts:
     def ended(self) -> int:
         return self.complete + self.stopped + self.failed
 
+    @property
+    def tenths(self) -> str:
+        """The share of what ended in whole tenths, for words that should not change all the time."""
+        return f"{10 * (10 * self.ended // self.total) if self.total else 0} %"
+
 
 def dialogue_counts(runs: Iterable[Run]) -> dict[int, DialogueCounts]:
     """Dialogues by state, for each run's id."""

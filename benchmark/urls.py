@@ -45,6 +45,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:pk>/change/", runs.run_change, name="run_change"),
     path("runs/<int:pk>/stop/", runs.run_stop, name="run_stop"),
     path("runs/<int:pk>/retry/", runs.run_retry, name="run_retry"),
+    path("runs/<int:pk>/dialogues/", dialogues.run_dialogues, name="run_dialogues"),
+    path("runs/<int:pk>/answers/", dialogues.run_answers, name="run_answers"),
     path("runs/<int:pk>/errors/", dialogues.run_errors, name="run_errors"),
     path("detection-jobs/<int:pk>/pause/", detectors.job_pause, name="job_pause"),
     path("detection-jobs/<int:pk>/resume/", detectors.job_resume, name="job_resume"),
@@ -54,6 +56,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # dialogues
     path("dialogues/<int:pk>/", dialogues.dialogue_detail, name="dialogue_detail"),
     path("dialogues/<int:pk>/raw/<int:turn>/", dialogues.response_raw, name="response_raw"),
+    path("attempts/<int:pk>/", dialogues.attempt_detail, name="attempt_detail"),
     path("attempts/<int:pk>/raw/", dialogues.attempt_raw, name="attempt_raw"),
     # results
     path("results/", results.page, name="results"),

@@ -21,11 +21,23 @@ from benchmark.services import blindness, runs
 _PATH = [OpenApiParameter("id", int, OpenApiParameter.PATH)]
 
 
+class OverridesSerializer(serializers.Serializer[Any]):
+    """Settings that a new run has of its own; what is left out is as the model has it."""
+
+    max_output_tokens = serializers.IntegerField(required=False, min_value=1, max_value=1_000_000)
+    temperature = serializers.FloatField(required=False, min_value=0, max_value=2)
+    top_p = serializers.FloatField(required=False, min_value=0, max_value=1)
+
+
+_CHOSEN = {"model", "dataset", "concurrency", "budget", "overrides"}
+
+
 class RunSerializer(serializers.ModelSerializer[Run]):
     """One model over one dataset, with its settings, prompt and software as they were sent."""
 
     model_name = serializers.CharField(source="model.name", read_only=True)
     dataset_name = serializers.CharField(source="dataset.name", read_only=True)
+    overrides = OverridesSerializer(write_only=True, required=False)
 
     class Meta:
         model = Run
@@ -49,8 +61,9 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "created_at",
             "started_at",
             "finished_at",
+            "overrides",
         ]
-        read_only_fields = [name for name in fields if name not in {"model", "dataset", "concurrency", "budget"}]
+        read_only_fields = [name for name in fields if name not in _CHOSEN]
         extra_kwargs = {"concurrency": {"required": False, "min_value": 1, "max_value": 1024}}
         validators: list[Any] = []  # that only one run is open is the service's to say
 

@@ -8,7 +8,7 @@ from annotate.models import Dataset
 from benchmark.catalogue import ModelEntry, model_entries
 from benchmark.models import Detector, EvaluatedModel, Run
 from benchmark.progress import WORDS
-from benchmark.services.runs import PROMPT, RETRIABLE
+from benchmark.services.runs import OVERRIDABLE, PROMPT, Lost
 from fpco_site.forms import SeveralField, whole_number
 from fpco_site.llm.forms import choose_prompt, prompt_field
 
@@ -40,6 +40,19 @@ class RunForm(forms.Form):
     )
 
     prompt_version = prompt_field()
+    max_output_tokens = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        label="Output tokens at most",
+        help_text="For these runs alone; empty: as each model's settings say. So for the two below.",
+    )
+    temperature = forms.FloatField(required=False, min_value=0, max_value=2, label="Temperature")
+    top_p = forms.FloatField(required=False, min_value=0, max_value=1, label="Top-p")
+
+    def overrides(self) -> dict[str, Any]:
+        """The settings that these runs have of their own."""
+        return {name: self.cleaned_data[name] for name in OVERRIDABLE if self.cleaned_data[name] is not None}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -79,17 +92,17 @@ class ChangeForm(forms.Form):
 
 
 class RetryForm(forms.Form):
-    """Which outcomes are asked again; `lost` counts the dialogues of each."""
+    """Which outcomes are asked again; `lost` says what each would take up."""
 
     outcomes = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, label="Ask again where a dialogue ended at a turn that was"
     )
 
-    def __init__(self, *args: Any, lost: dict[str, int], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, lost: list[Lost], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["outcomes"]
         assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = [(outcome, f"{WORDS[outcome]}: {lost[outcome]}") for outcome in RETRIABLE if lost.get(outcome)]
+        field.choices = [(row.outcome, WORDS[row.outcome]) for row in lost]
 
 
 class AskOverForm(forms.Form):

@@ -64,6 +64,11 @@ class Software(models.Model):
     def __str__(self) -> str:
         return ", ".join(f"{name} {version}" for name, version in sorted(self.versions.items()))
 
+    @property
+    def short(self) -> str:
+        """How a release's rows name it."""
+        return self.sha256[:12]
+
 
 class CallFields(UsageFields):
     """What is known of one call to a provider."""

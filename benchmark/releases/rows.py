@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from fpco_site.errors import Invalid
 
 type Outcome = Literal["answered", "cut", "refused", "blocked", "empty", "failed", "not_asked"]
+type _Sha256 = Annotated[str, msgspec.Meta(max_length=64)]
 WITH_TEXT = frozenset({"answered", "cut", "refused"})
 
 
@@ -57,6 +59,11 @@ class ResponseRow(msgspec.Struct, frozen=True):
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
     seconds: float | None = None
+    request_id: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    asked_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    image_sha256: _Sha256 = ""
+    request_sha256: _Sha256 = ""
+    software: str = ""
 
 
 class LabelRow(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from annotate.licences import Kind
 from annotate.models import Dataset, DatasetItem, Draft
 from annotate.records import item_record
 from benchmark import charts, frames, leaderboard, tables
-from benchmark.models import Attempt, Detector, DetectorLabel, Dialogue, Response, ResultSet, Run
+from benchmark.models import Attempt, Detector, DetectorLabel, Dialogue, Response, ResultSet, Run, Software
 from benchmark.releases import FORMAT, HUMAN_LABELS, ITEMS, LABELS, RESPONSES
 from benchmark.releases.reading import Progress, quiet
 from benchmark.releases.readme import readme
@@ -72,7 +72,8 @@ def _write(dataset: Dataset, writer: Writer, progress: Progress) -> str:
     rows = [_record(item) for item in items]
     writer.jsonl(ITEMS, rows)
     withheld = _write_pictures(writer, items)
-    writer.jsonl(RESPONSES, _responses(dataset, runs, progress))
+    software: dict[str, dict[str, str]] = {}
+    writer.jsonl(RESPONSES, _responses(dataset, runs, software, progress))
     writer.jsonl(LABELS, _labels(runs, detectors, progress))
     validations = release_labels.closed_sets(dataset)
     writer.jsonl(HUMAN_LABELS, (row for validation in validations for row in release_labels.rows(validation)))
@@ -90,6 +91,7 @@ def _write(dataset: Dataset, writer: Writer, progress: Progress) -> str:
         "detectors": [_detector_facts(detector, primary) for detector, primary in detectors.items()],
         "label_sets": [release_labels.facts(validation) for validation in validations],
         "prompts": used,
+        "software": dict(sorted(software.items())),
     }
     writer.file("README.md", readme(facts, counts=writer.counts, withheld=withheld).encode())
     return writer.manifest(facts)
@@ -130,13 +132,19 @@ def _write_pictures(writer: Writer, items: list[DatasetItem]) -> int:
     return withheld
 
 
-def _responses(dataset: Dataset, runs: list[Run], progress: Progress) -> Iterator[dict[str, Any]]:
+def _responses(
+    dataset: Dataset, runs: list[Run], software: dict[str, dict[str, str]], progress: Progress
+) -> Iterator[dict[str, Any]]:
+    """Every planned turn of every run; the versions that its calls were made by are added to `software`."""
+    kept = {row.pk: row for row in Software.objects.all()}
     for number, run in enumerate(runs):
         progress("Writing responses", number, len(runs))
-        yield from _responses_of(dataset, run)
+        yield from _responses_of(dataset, run, kept, software)
 
 
-def _responses_of(dataset: Dataset, run: Run) -> Iterator[dict[str, Any]]:
+def _responses_of(
+    dataset: Dataset, run: Run, kept: dict[int, Software], software: dict[str, dict[str, str]]
+) -> Iterator[dict[str, Any]]:
     """Every planned turn of a run, by item and turn: its answer, or why there is none."""
     keys = dict(dataset.items.order_by("key").values_list("id", "key"))
     dialogues = dict(Dialogue.objects.filter(run=run).values_list("item_id", "id"))
@@ -146,7 +154,7 @@ def _responses_of(dataset: Dataset, run: Run) -> Iterator[dict[str, Any]]:
     }
     last = {
         (attempt.dialogue_id, attempt.turn): attempt
-        for attempt in Attempt.objects.filter(dialogue__run=run).order_by("id").defer("raw")
+        for attempt in Attempt.objects.filter(dialogue__run=run).order_by("id").defer("raw", "settings")
     }
     for item, key in keys.items():
         for turn in range(1, dataset.turns + 1):
@@ -157,6 +165,7 @@ def _responses_of(dataset: Dataset, run: Run) -> Iterator[dict[str, Any]]:
                 "item": key,
                 "turn": turn,
                 **(_answer(answers[at]) if at in answers else _silence(last.get(at))),
+                **_trace(last.get(at), kept, software),
             }
 
 
@@ -180,6 +189,22 @@ def _silence(attempt: Attempt | None) -> dict[str, Any]:
     if attempt is None:
         return {"outcome": "not_asked", "response": None, "reason": ""}
     return {"outcome": attempt.outcome, "response": None, "reason": attempt.reason or attempt.error}
+
+
+def _trace(attempt: Attempt | None, kept: dict[int, Software], software: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """How and when the last call of a turn was made; nothing where only an import knows of it."""
+    if attempt is None or not (attempt.request_id or attempt.image_sha256 or attempt.software_id):
+        return {}
+    row = kept.get(attempt.software_id or 0)
+    if row is not None:
+        software[row.short] = row.versions
+    return {
+        "request_id": attempt.request_id,
+        "asked_at": _utc(attempt.started_at),
+        "image_sha256": attempt.image_sha256,
+        "request_sha256": attempt.request_sha256,
+        "software": row.short if row else "",
+    }
 
 
 def _labels(runs: list[Run], detectors: dict[Detector, bool], progress: Progress) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
-from typing import Any
+from typing import Any, cast
 
 from django.db import transaction
 from django.utils import timezone
@@ -31,8 +31,8 @@ from benchmark.models import (
 from benchmark.models.detectors import JobState
 from benchmark.models.runs import DialogueState, RunState
 from benchmark.releases.reading import Checked, Progress, quiet, response_rows
-from benchmark.releases.rows import ItemRow, ResponseRow, TurnRow
-from benchmark.services import bulk, release_labels
+from benchmark.releases.rows import ItemRow, Outcome, ResponseRow, TurnRow
+from benchmark.services import bulk, release_labels, versions
 from benchmark.services.results import PRIMARY
 from fpco_site import fields
 
@@ -51,6 +51,21 @@ _RESPONSE_COLUMNS = (
     "reasoning_tokens",
     "seconds",
     "created_at",
+)
+_ATTEMPT_COLUMNS = (
+    "dialogue_id",
+    "turn",
+    "outcome",
+    "reason",
+    "started_at",
+    "seconds",
+    "request_id",
+    "error_class",
+    "error",
+    "settings",
+    "image_sha256",
+    "request_sha256",
+    "software_id",
 )
 _TURN_COLUMNS = ("item_id", "number", "false_premise", "content", "modified")
 _BATCH = 20_000
@@ -72,6 +87,7 @@ class _Work:
     response_ids: list[int]
     response_dialogue: list[int]
     response_turn: list[int]
+    traced: bool = False
 
 
 @transaction.atomic
@@ -257,25 +273,51 @@ def _insert_dialogues(work: _Work, name: str, ended: dict[tuple[str, int], str])
 def _insert_responses(work: _Work) -> None:
     work.response_ids = list(bulk.reserve(Response, work.found.responses))
     bulk.insert(Response, _RESPONSE_COLUMNS, _responses(work))
-    Attempt.objects.bulk_create(
-        (
-            Attempt(
-                dialogue_id=work.dialogues[name][at // work.found.turns],
-                turn=at % work.found.turns + 1,
-                outcome=outcome,
-                reason=reason,
-                started_at=work.now,
-            )
-            for (name, at), (outcome, reason) in work.found.silent.items()
-            if outcome != "not_asked"
-        ),
-        batch_size=1000,
+    bulk.insert(Attempt, _ATTEMPT_COLUMNS, _attempts(work))
+
+
+def _attempts(work: _Work) -> Iterator[tuple[Any, ...]]:
+    """The calls that a release tells of: of turns without text, and of all turns that say when they were asked."""
+    index, software = work.found.item_index, _software(work.found)
+    for row in response_rows(work.found) if work.traced else _silent_rows(work.found):
+        if row.asked_at is not None or not (row.response or row.outcome == "not_asked"):
+            yield _attempt(row, work.dialogues[row.model][index[row.item]], software.get(row.software), work.now)
+
+
+def _silent_rows(found: Checked) -> Iterator[ResponseRow]:
+    for (name, at), (outcome, reason) in found.silent.items():
+        item = found.items[at // found.turns].item
+        yield ResponseRow(name, item, at % found.turns + 1, outcome=cast(Outcome, outcome), reason=reason)
+
+
+def _attempt(row: ResponseRow, dialogue: int, software: int | None, now: datetime) -> tuple[Any, ...]:
+    return (
+        dialogue,
+        row.turn,
+        row.outcome,
+        fields.escape(row.reason),
+        bulk.moment(row.asked_at or now),
+        row.seconds or 0.0,
+        row.request_id if row.asked_at else "",
+        "",
+        "",
+        "{}",
+        row.image_sha256 if row.asked_at else "",
+        row.request_sha256 if row.asked_at else "",
+        software if row.asked_at else None,
     )
+
+
+def _software(found: Checked) -> dict[str, int]:
+    """The rows of the versions that a release's calls were made by, by the names that its rows use."""
+    told = found.manifest.get("software") or {}
+    return {name: versions.row_of(dict(kept)).pk for name, kept in told.items()}
 
 
 def _responses(work: _Work) -> Iterator[tuple[Any, ...]]:
     index, now = work.found.item_index, bulk.moment(work.now)
     for row in response_rows(work.found):
+        work.traced = work.traced or row.asked_at is not None
         if row.response:
             number = len(work.response_turn)
             dialogue = work.dialogues[row.model][index[row.item]]

@@ -1,9 +1,13 @@
 """Runs: made, started, paused, resumed, stopped, retried. The engine does the asking."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from copy import copy
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
 from django.utils import timezone
@@ -20,6 +24,8 @@ from fpco_site.llm import engine, prompts, providers
 PROMPT = "inference"
 OPEN = (RunState.DRAFT, RunState.RUNNING, RunState.PAUSED)
 NOT_ASKED = "not_asked"
+OVERRIDABLE = ("max_output_tokens", "temperature", "top_p")
+LARGEST_CAP = 65_536
 RETRIABLE = (CallOutcome.FAILED.value, CallOutcome.BLOCKED.value, CallOutcome.EMPTY.value, NOT_ASKED)
 
 
@@ -32,16 +38,18 @@ def create(
     concurrency: int | None = None,
     budget: Decimal | None = None,
     prompt_version: int | None = None,
+    overrides: Mapping[str, Any] | None = None,
 ) -> Run:
     """A draft run with a waiting dialogue for each item, and a copy of everything that it will send.
 
     `concurrency` is dialogues at once over all workers (default: the model's), `budget` US dollars, `prompt_version`
-    that of the inference prompt (default: the newest).
+    that of the inference prompt (default: the newest). `overrides` are settings of this run alone, of those in
+    OVERRIDABLE; what is None in it stays as the model has it.
 
     Raises
     ------
     Invalid
-        If the model can't run, the dataset lacks pictures, or concurrency or budget make no sense.
+        If the model can't run, the dataset lacks pictures, or concurrency, budget or a setting make no sense.
     NotConfigured
         If the model's key is not in the environment.
     Conflict
@@ -51,6 +59,7 @@ def create(
     _check_budget(model, budget)
     _check_pictures(dataset)
     _check_no_open_run(model, dataset)
+    settings = _settings(model, overrides or {})
     prompt = prompts.load(PROMPT, prompt_version)
     concurrency = model.concurrency if concurrency is None else concurrency
     _check_concurrency(concurrency)
@@ -61,7 +70,7 @@ def create(
                 dataset=dataset,
                 concurrency=concurrency,
                 budget=budget,
-                settings=model.settings(),
+                settings=settings,
                 prompt_name=prompt.name,
                 prompt_version=str(prompt.version),
                 prompt_sha256=prompt.sha256,
@@ -156,7 +165,7 @@ def retry(*, run: Run, outcomes: Collection[str], by: User | None) -> int:
     if run.imported or run.state in (RunState.DRAFT, RunState.COMPLETE):
         raise Conflict(f"Run {run.pk} is {'imported' if run.imported else run.get_state_display()}: no retry.")
     providers.check(run.endpoint())
-    chosen = [dialogue for dialogue, outcome in _stuck(run).items() if outcome in outcomes]
+    chosen = [dialogue for dialogue, (outcome, _) in _stuck(run).items() if outcome in outcomes]
     if not chosen:
         raise Conflict(f"Run {run.pk} has no turn to ask again that is {' or '.join(sorted(outcomes))}.")
     if run.state not in OPEN:
@@ -169,9 +178,23 @@ def retry(*, run: Run, outcomes: Collection[str], by: User | None) -> int:
     return len(chosen)
 
 
-def retriable(*, run: Run) -> dict[str, int]:
-    """How many dialogues a retry would take up, for each outcome that there is."""
-    return dict(Counter(_stuck(run).values()))
+@dataclass(frozen=True)
+class Lost:
+    """What a retry of one outcome would take up: `turns` are those without text and all after them, to be asked."""
+
+    outcome: str
+    dialogues: int
+    turns: int
+
+
+def retriable(*, run: Run) -> list[Lost]:
+    """What a retry would take up, for each outcome that there is. Two queries."""
+    dialogues: Counter[str] = Counter()
+    turns: Counter[str] = Counter()
+    for outcome, answered in _stuck(run).values():
+        dialogues[outcome] += 1
+        turns[outcome] += run.dataset.turns - answered
+    return [Lost(outcome, dialogues[outcome], turns[outcome]) for outcome in RETRIABLE if dialogues[outcome]]
 
 
 def pause_by_engine(*, run: int, reason: str) -> None:
@@ -200,21 +223,41 @@ def _locked(run: Run) -> Run:
     return Run.objects.select_for_update(of=("self",)).select_related("model", "dataset").get(pk=run.pk)
 
 
-def _stuck(run: Run) -> dict[int, str]:
-    """The outcome of the first turn without text of each ended dialogue that isn't complete.
+def _stuck(run: Run) -> dict[int, tuple[str, int]]:
+    """The outcome of the first turn without text of each ended dialogue that isn't complete, and the answers before.
 
     A dialogue with a gap between its answers is left out: a later answer stands on the missing one.
     """
     ended = run.dialogues.filter(state__in=(DialogueState.STOPPED, DialogueState.FAILED)).order_by("pk")
     counted = ended.annotate(answers=Count("responses"), last=Max("responses__turn"))
-    following = {
-        pk: answers + 1 for pk, answers, last in counted.values_list("pk", "answers", "last") if answers == (last or 0)
+    answered = {
+        pk: answers for pk, answers, last in counted.values_list("pk", "answers", "last") if answers == (last or 0)
     }
-    attempts = Attempt.objects.filter(dialogue__run=run, dialogue__in=following).order_by("pk")
+    attempts = Attempt.objects.filter(dialogue__in=ended.order_by().values("pk")).order_by("pk")
     latest = {
         (dialogue, turn): outcome for dialogue, turn, outcome in attempts.values_list("dialogue", "turn", "outcome")
     }
-    return {dialogue: latest.get((dialogue, turn), NOT_ASKED) for dialogue, turn in following.items()}
+    return {pk: (latest.get((pk, answers + 1), NOT_ASKED), answers) for pk, answers in answered.items()}
+
+
+def _settings(model: EvaluatedModel, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The model's settings with those of this run, which its own rules accept. Raises Invalid."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    if unknown := sorted(given.keys() - set(OVERRIDABLE)):
+        raise Invalid(f"A run can't have a {unknown[0]} of its own; it can have {', '.join(OVERRIDABLE)}.")
+    asked = copy(model)
+    for name, value in given.items():
+        setattr(asked, name, value)
+    try:
+        asked.clean()
+    except ValidationError as error:
+        raise Invalid(" ".join(error.messages)) from error
+    return asked.settings()
+
+
+def larger_cap(cap: int) -> int:
+    """A cap worth trying where reasoning ate this one: thoughts need room for several times as much."""
+    return max(cap, min(LARGEST_CAP, 4 * cap))
 
 
 def _check_model(model: EvaluatedModel) -> None:

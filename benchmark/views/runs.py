@@ -12,11 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
 from annotate.permissions import author_required, person_of, reader_required
-from benchmark import progress
+from benchmark import pace, progress
 from benchmark.forms.runs import ChangeForm, RetryForm, RunForm
 from benchmark.models import Dialogue, EvaluatedModel, Run
 from benchmark.models.runs import DialogueState, RunState
-from benchmark.services import runs
+from benchmark.progress import WORDS
+from benchmark.services import blindness, runs
 from benchmark.views._shared import chosen, page_of
 from fpco_site.errors import FpcoError
 from fpco_site.forms import whole_number
@@ -56,7 +57,15 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     change = (
         ChangeForm(initial={"concurrency": run.concurrency, "budget": run.budget}) if run.state in runs.OPEN else None
     )
-    context = {**_live(run), "change": change, "page_obj": page, "state": state, "states": DialogueState.choices}
+    withheld = blindness.withheld_from(person_of(request), run.dataset)
+    context = {
+        **_live(run),
+        "withheld": withheld,
+        "change": change,
+        "page_obj": page,
+        "state": state,
+        "states": DialogueState.choices,
+    }
     return render(request, "benchmark/run_detail.html", context)
 
 
@@ -136,12 +145,16 @@ def run_stop(request: HttpRequest, pk: int) -> HttpResponse:
 def run_retry(request: HttpRequest, pk: int) -> HttpResponse:
     """How many dialogues would be taken up again, by outcome; then takes them up."""
     run = _run(pk)
-    form = RetryForm(request.POST or None, lost=runs.retriable(run=run))
+    lost = runs.retriable(run=run)
+    form = RetryForm(request.POST or None, lost=lost)
     if request.method == "POST" and form.is_valid():
         count = runs.retry(run=run, outcomes=form.cleaned_data["outcomes"], by=person_of(request))
         messages.success(request, f"{count} dialogues go on where they stopped.")
         return redirect("run_detail", pk)
-    return render(request, "benchmark/run_retry.html", {"run": run, "form": form})
+    chosen_ = request.POST.getlist("outcomes")
+    rows = [(row, WORDS[row.outcome], row.outcome in chosen_) for row in lost]
+    context = {"run": run, "form": form, "rows": rows, "larger_cap": _larger_cap(run)}
+    return render(request, "benchmark/run_retry.html", context)
 
 
 def _run(pk: int) -> Run:
@@ -153,8 +166,23 @@ def _number(request: HttpRequest, name: str) -> int | None:
 
 
 def _wanted(request: HttpRequest) -> dict[str, Any]:
-    """What a link to the form has chosen before."""
-    return {"dataset": request.GET.get("dataset", ""), "models": request.GET.getlist("models")}
+    """What a link to the form has chosen before: a dataset, or a run to be made again with other settings."""
+    named = _number(request, "from")
+    before = None if named is None else Run.objects.select_related("model").filter(pk=named).first()
+    if before is None:
+        return {"dataset": request.GET.get("dataset", ""), "models": request.GET.getlist("models")}
+    kept = {name: value for name in runs.OVERRIDABLE if (value := before.settings.get(name)) is not None}
+    own = {name: value for name, value in kept.items() if value != getattr(before.model, name)}
+    version = int(before.prompt_version) if before.prompt_version.isdigit() else None
+    return {
+        **own,
+        "dataset": before.dataset_id,
+        "models": [before.model_id],
+        "concurrency": before.concurrency,
+        "budget": before.budget,
+        "prompt_version": version,
+        "max_output_tokens": _number(request, "cap") or own.get("max_output_tokens"),
+    }
 
 
 def _dialogues(run: Run, state: str) -> QuerySet[Dialogue]:
@@ -164,15 +192,36 @@ def _dialogues(run: Run, state: str) -> QuerySet[Dialogue]:
 
 def _live(run: Run) -> dict[str, Any]:
     turns = progress.turn_counts(run)
+    dialogues = progress.dialogue_counts([run])[run.pk]
     return {
         "run": run,
         "turns": turns,
-        "dialogues": progress.dialogue_counts([run])[run.pk],
+        "dialogues": dialogues,
         "spent": progress.spent(run),
         "troubles": progress.troubles(run),
         "coverage": progress.coverage(run, turns.with_text),
         "live": progress.is_live(run),
         "lost": turns.blocked + turns.empty + turns.failed,
+        "larger_cap": _larger_cap(run),
+        **_moving(run, dialogues),
+    }
+
+
+def _larger_cap(run: Run) -> int | None:
+    """A cap to offer for a new run; None where this one's isn't known."""
+    cap = run.settings.get("max_output_tokens")
+    return runs.larger_cap(cap) if cap and not run.imported else None
+
+
+def _moving(run: Run, dialogues: progress.DialogueCounts) -> dict[str, Any]:
+    """How fast a run goes and why not faster; nothing where it doesn't."""
+    if run.imported or not (run.state == RunState.RUNNING or dialogues.running):
+        return {}
+    now = pace.pace(run)
+    return {
+        "pace": now,
+        "left": now.left(pace.turns_left(run, dialogues)) if run.state == RunState.RUNNING else None,
+        "at_once": pace.concurrency(run, dialogues),
     }
 
 
@@ -188,6 +237,7 @@ def _create(form: RunForm, request: HttpRequest) -> list[Run]:
                 concurrency=plan["concurrency"] or model.concurrency,
                 budget=plan["budget"],
                 prompt_version=plan["prompt_version"],
+                overrides=form.overrides(),
                 by=person_of(request),
             )
             if "start" in request.POST:

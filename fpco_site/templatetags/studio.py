@@ -86,6 +86,12 @@ def state(value: str, label: str = "") -> dict[str, Any]:
     return {"tone": tone, "glyph": glyph, "label": label or str(value).replace("_", " ")}
 
 
+@register.simple_tag
+def state_icon(value: str) -> SafeString:
+    """The icon of a state alone, where its word stands beside it or in a title."""
+    return icon(STATES.get(str(value), ("plain", "dot"))[1])
+
+
 @register.inclusion_tag("components/badge.html")
 def badge(label: str, tone: str = "plain", glyph: str = "", title: str = "") -> dict[str, Any]:
     """A badge of any word; tones: good, warn, bad, info, mark, idle, plain."""
@@ -153,6 +159,12 @@ def kappa_band(kappa: float | None) -> str:
 def fixed(value: float | None, digits: int = 3) -> str:
     """A number with a fixed count of decimals; a dash where there is none."""
     return _fixed(value, digits) or "–"
+
+
+@register.filter
+def readable(text: str) -> str:
+    """What a model wrote as a page can carry it: half a character and NUL as their escapes, all else as it is."""
+    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
 @register.filter

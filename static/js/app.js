@@ -80,6 +80,8 @@
     document.body.classList.toggle("is-busy", inFlight > 0);
   };
   const polls = (event) => (event.detail.elt.getAttribute("hx-trigger") || "").includes("every");
+  // Nobody looks: a page that refreshes itself waits until its tab is in front again.
+  document.addEventListener("htmx:beforeRequest", (event) => document.hidden && polls(event) && event.preventDefault());
   document.addEventListener("htmx:beforeSend", (event) => polls(event) || busy(1));
   document.addEventListener("htmx:afterRequest", (event) => {
     if (!polls(event)) busy(-1);

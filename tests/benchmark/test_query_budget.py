@@ -40,6 +40,8 @@ PAGES = [
     ("run_live", "run"),
     ("run_retry", "run"),
     ("run_errors", "run"),
+    ("run_dialogues", "run"),
+    ("run_answers", "run"),
     ("dataset_runs", "dataset"),
     ("dialogue_detail", "dialogue"),
     ("results", ""),

@@ -16,7 +16,7 @@ from annotate.services import datasets
 from benchmark import frames, tables
 from benchmark.models import Attempt, DetectorLabel, Dialogue, Response, Run, ValidationItem, ValidationSet
 from benchmark.releases.reading import file_sha256
-from benchmark.services import release_export, releases, results
+from benchmark.services import release_export, releases, results, versions
 from fpco_site.errors import Conflict, Invalid
 from tests import factories
 
@@ -42,6 +42,16 @@ def study() -> Dataset:
     Attempt.objects.create(
         dialogue=first, turn=7, outcome="blocked", reason="SAFETY", started_at=timezone.now(), seconds=1
     )
+    traced = {
+        "started_at": datetime(2026, 3, 4, 5, 6, 8, 90, tzinfo=UTC),
+        "request_id": "req-7",
+        "image_sha256": "a" * 64,
+        "request_sha256": "b" * 64,
+        "software": versions.row_of({"fpco-studio": "9.8.7", "python": "3"}),
+    }
+    second = broken.dialogues.order_by("id")[1]
+    Attempt.objects.create(dialogue=second, turn=4, outcome="answered", **traced)
+    Attempt.objects.create(dialogue=second, turn=5, outcome="failed", error="canary of an error", **traced)
     Dialogue.objects.filter(run=broken).update(state="stopped")
     for slug, detect in (("strict", late), ("lenient", False)):
         detector = factories.detector(slug)
@@ -119,7 +129,14 @@ def test_every_kind_of_turn_survives(release: Path) -> None:
     assert shy.state == "incomplete"
     assert Response.objects.filter(dialogue__run=shy, cut=True).get().text == "Half a sen\x00\ud800tence"
     assert Response.objects.filter(dialogue__run=shy, refusal=True).get().seconds == 1.25
-    assert Attempt.objects.get().outcome == "blocked"
+    blocked, answered, failed = Attempt.objects.order_by("dialogue_id", "turn")
+    assert (blocked.outcome, blocked.reason, blocked.request_id) == ("blocked", "SAFETY", "")
+    assert (answered.outcome, answered.request_id, answered.image_sha256) == ("answered", "req-7", "a" * 64)
+    assert (failed.outcome, failed.request_sha256) == ("failed", "b" * 64)
+    assert failed.started_at == datetime(2026, 3, 4, 5, 6, 8, 90, tzinfo=UTC)
+    assert failed.software is not None
+    assert failed.software.versions == {"fpco-studio": "9.8.7", "python": "3"}
+    assert not Response.objects.filter(text__contains="canary of an error").exists()
     assert DetectorLabel.objects.filter(detector__slug="strict", detect=True).count() == 3 * 5 + 1
     assert not Run.objects.get(model__name="Bold").model.active
 

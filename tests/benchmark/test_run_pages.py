@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotate.models import User
 from benchmark.models import Attempt, DetectionJob, Exposure, Run
+from benchmark.services import runs
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -123,7 +124,8 @@ def test_a_retry_shows_the_count_first_and_asks_again(as_: As, ada: User) -> Non
     run = failed_run()
     address = reverse("run_retry", args=[run.pk])
     page = as_(ada).get(address).content.decode()
-    assert "failed: 1" in page
+    assert [row.outcome for row in runs.retriable(run=run)] == ["failed"]
+    assert '<td class="num">1</td><td class="num">8</td>' in page  # one dialogue, turns 3 to 10
     assert "blocked" not in page
     assert "checked" not in page
     as_(ada).post(address, {"outcomes": ["failed"]})
@@ -136,7 +138,7 @@ def test_what_a_stop_left_unasked_can_be_asked_later(as_: As, ada: User) -> None
     run = factories.run(state="stopped")
     run.dialogues.update(state="stopped")
     page = as_(ada).get(reverse("run_retry", args=[run.pk])).content.decode()
-    assert "not asked: 1" in page
+    assert '<td class="num">1</td><td class="num">10</td>' in page
 
 
 @pytest.mark.parametrize(("state", "polls"), [("running", True), ("paused", True), ("complete", False)])
