@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Count, Q, Sum
 
-from annotate.models import Draft, DraftCall, Drafter, DraftJob
+from annotate.models import Draft, DraftCall, DraftJob
 from annotate.models.drafts import OPEN, CallVerdict, DraftKind, DraftState, JobKind
-from fpco_site.llm import endpoints
+from fpco_site.llm import endpoints, money
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,19 @@ class Spent:
         """The cost to the cent; never nought for what is only small or not known."""
         if self.cost is None:
             return "unknown"
-        words = "under $0.01" if 0 < self.cost < Decimal("0.005") else f"${self.cost:,.2f}"
+        words = money.dollars(self.cost)
         return f"at least {words}" if 0 < self.counted < self.replies else words
+
+    def plus(self, row: Mapping[str, Any]) -> "Spent":
+        """With the counts of one more row of sums."""
+        return replace(self, **{name: getattr(self, name) + row[name] for name in USED})
+
+
+USED = ("calls", "replies", "counted", "input", "cached", "output")
 
 
 def spent(jobs: Iterable[DraftJob]) -> dict[int, Spent]:
-    """Calls, tokens and cost of each job, by its id; `drafter` is read from each."""
+    """Calls, tokens and cost of each job, by its id and by the prices it keeps; `drafter` is read from each."""
     found = {job.pk: job for job in jobs}
     rows = DraftCall.objects.filter(draft__job__in=found).order_by().values("draft__job")
     used = rows.annotate(
@@ -101,19 +108,18 @@ def spent(jobs: Iterable[DraftJob]) -> dict[int, Spent]:
         cached=Sum("cached_tokens", default=0),
         output=Sum("output_tokens", default=0),
     )
-    sums = {row["draft__job"]: _sums(row) for row in used}
-    return {pk: priced(sums.get(pk, Spent()), job.drafter) for pk, job in found.items()}
+    sums = {row["draft__job"]: Spent().plus(row) for row in used}
+    return {
+        pk: priced(sums.get(pk, Spent()), job.prices, simulated=endpoints.is_simulated(job.drafter.provider))
+        for pk, job in found.items()
+    }
 
 
-def _sums(row: Mapping[str, Any]) -> Spent:
-    return Spent(**{name: row[name] for name in ("calls", "replies", "counted", "input", "cached", "output")})
-
-
-def priced(used: Spent, drafter: Drafter) -> Spent:
-    """What was used with its cost by the drafter's prices as they are now."""
-    if not used.replies or endpoints.is_simulated(drafter.provider):
+def priced(used: Spent, prices: money.Prices, *, simulated: bool) -> Spent:
+    """What was used with its cost by these prices."""
+    if not used.replies or simulated:
         return replace(used, cost=Decimal(0))
-    cost = drafter.cost(fresh=used.input - used.cached, cached=used.cached, output=used.output)
+    cost = money.cost(money.Sums(input=used.input, cached=used.cached, output=used.output), prices)
     if cost is None:
         return replace(used, note="price unknown")
     if not used.counted:
@@ -122,6 +128,16 @@ def priced(used: Spent, drafter: Drafter) -> Spent:
     if missing := max(0, used.replies - used.counted):
         came = "1 reply came" if missing == 1 else f"{missing} replies came"
         notes.append(f"{came} without a token count")
-    if used.cached and drafter.price_cached_input is None:
+    if used.cached and prices.cached is None:
         notes.append("cached input at the full price, its own is unknown")
     return replace(used, cost=cost, note="; ".join(notes))
+
+
+def together(parts: Iterable[Spent]) -> Spent:
+    """What was used at several prices as one; unknown where the cost of a part is."""
+    whole = Spent(cost=Decimal(0))
+    for part in parts:
+        cost = None if whole.cost is None or part.cost is None else whole.cost + part.cost
+        note = "; ".join(dict.fromkeys(filter(None, (whole.note, part.note))))
+        whole = replace(whole.plus(vars(part)), cost=cost, note=note)
+    return whole

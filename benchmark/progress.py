@@ -5,15 +5,25 @@ Everything here is an aggregate: no single answer, verdict or label can be read 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from decimal import Decimal
 
-from django.db.models import Count, Max, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, Max, OuterRef, Q, Subquery
 
 from annotate.models import Dataset
-from benchmark.models import Attempt, Detection, DetectionJob, Detector, DetectorLabel, Dialogue, Response, Run
+from benchmark.models import (
+    Attempt,
+    Detection,
+    DetectionJob,
+    Detector,
+    DetectorLabel,
+    Dialogue,
+    Response,
+    Run,
+    Spending,
+)
 from benchmark.models.detectors import DetectionState, JobState
 from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import DialogueState, RunState
+from fpco_site.llm import money
 
 # A turn's outcome, in words and in the tone it is drawn in.
 TONES = {
@@ -99,46 +109,20 @@ def lost_turns(run: Run) -> dict[str, int]:
     return {outcome: n for outcome, n in rows if outcome in WITHOUT_TEXT}
 
 
-@dataclass(frozen=True)
-class Spent:
-    """What a run's calls used. Tokens are sums over the calls that reported them; `cost` is in US dollars.
-
-    `cost` is None where a price or a count is missing; then `reason` says which.
-    """
-
-    calls: int
-    counted: int
-    input: int
-    cached: int
-    output: int
-    reasoning: int
-    cost: Decimal | None
-    reason: str
+def spent(run: Run) -> money.Bill:
+    """Calls, tokens and cost of a run by the prices that it keeps; of an imported one, what its responses say."""
+    row = Spending.objects.get(run=run)
+    return money.bill(row.sums, row.prices, simulated=run.simulated)
 
 
-def spent(run: Run) -> Spent:
-    """Calls, tokens and cost of a run; of an imported one, what its responses say."""
-    rows = Response.objects.filter(dialogue__run=run) if run.imported else Attempt.objects.filter(dialogue__run=run)
-    found = rows.aggregate(
-        calls=Count("pk"),
-        counted=Count("output_tokens"),
-        input=Sum("input_tokens", default=0),
-        cached=Sum("cached_tokens", default=0),
-        output=Sum("output_tokens", default=0),
-        reasoning=Sum("reasoning_tokens", default=0),
-    )
-    cost, reason = _cost(run, found)
-    return Spent(**found, cost=cost, reason=reason)
-
-
-def _cost(run: Run, used: dict[str, int]) -> tuple[Decimal | None, str]:
-    model = run.model
-    if run.simulated:
-        return Decimal(0), ""
-    if not used["counted"]:
-        return None, "no tokens reported"
-    cost = model.cost(fresh=used["input"] - used["cached"], cached=used["cached"], output=used["output"])
-    return cost, "price unknown" if cost is None else ""
+def spent_by_jobs(jobs: Iterable[DetectionJob]) -> dict[int, money.Bill]:
+    """The same of each detection job, by its id, live calls and batches together; `detector` is read from each."""
+    simulated = {job.pk: job.detector.simulated for job in jobs}
+    rows: dict[int, list[money.Bill]] = {pk: [] for pk in simulated}
+    for row in Spending.objects.filter(job__in=simulated):
+        assert row.job_id is not None
+        rows[row.job_id].append(money.bill(row.sums, row.prices, simulated=simulated[row.job_id]))
+    return {pk: money.together(bills) for pk, bills in rows.items()}
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ from benchmark.models import (
     Response,
     Run,
 )
+from benchmark.services import spending
 
 PASSWORD = "a good long password"
 _numbers = count(1)
@@ -215,6 +216,7 @@ def run(**more: Any) -> Run:
     row = Run.objects.create(
         **{"model": of, "dataset": over, "state": "draft", "settings": of.settings(), "simulated": True, **more}
     )
+    spending.open_run(run=row)
     for entry in over.items.all():
         dialogue = Dialogue.objects.create(run=row, item=entry, state="complete" if answered else "waiting")
         Response.objects.bulk_create(
@@ -252,6 +254,7 @@ def detector(slug: str = "", **more: Any) -> Detector:
 def detector_labels(of: Detector, over: Run, detect: Any = True) -> DetectionJob:
     """Labels of every response of a run; `detect` is a bool or a function of the response."""
     job, _ = DetectionJob.objects.get_or_create(detector=of, dataset=over.dataset, defaults={"state": "complete"})
+    spending.open_job(job=job)
     for dialogue in over.dialogues.all():
         job.detections.create(detector=of, dialogue=dialogue, state="complete")
         DetectorLabel.objects.bulk_create(

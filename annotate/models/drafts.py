@@ -6,7 +6,7 @@ from django.db import models
 from annotate.axes import Category, Complexity, PremiseClass
 from annotate.models.items import Item
 from fpco_site.fields import CompressedField, WrittenField, one_of
-from fpco_site.llm.models import EndpointFields, Leased, UsageFields
+from fpco_site.llm.models import EndpointFields, Leased, PriceFields, UsageFields
 
 
 class Drafter(EndpointFields):
@@ -46,7 +46,7 @@ class DraftJobState(models.TextChoices):
     COMPLETE = "complete", "complete"
 
 
-class DraftJob(models.Model):
+class DraftJob(PriceFields):
     """The wish that one drafter draft for some items. Blank prompt versions: the job drafts nothing of that kind."""
 
     drafter = models.ForeignKey(Drafter, on_delete=models.PROTECT, related_name="jobs")

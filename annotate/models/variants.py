@@ -6,7 +6,7 @@ from django.db import models
 from annotate.models.drafts import Drafter
 from annotate.models.items import Item
 from fpco_site.fields import CompressedField, WrittenField, one_of
-from fpco_site.llm.models import Leased, UsageFields
+from fpco_site.llm.models import Leased, PriceFields, UsageFields
 
 
 class VariantDraw(models.Model):
@@ -40,7 +40,7 @@ class CheckState(models.TextChoices):
     FAILED = "failed", "failed"
 
 
-class VariantCheck(Leased, UsageFields):
+class VariantCheck(Leased, UsageFields, PriceFields):
     """What one model says about one wording of a variant: advice for a person, never a verdict by itself.
 
     The model sees the picture and `asked`, and nothing that any evaluated model said. `asked_sha256`

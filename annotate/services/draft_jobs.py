@@ -199,6 +199,7 @@ def _job(wish: Wish, drafter: Drafter, by: User | None) -> DraftJob:
     versions = {kind: wish.versions.get(kind) or prompts.newest(PROMPTS[kind]) for kind in wish.kinds}
     complexity, category, premise_class = wish.cell or ("", "", "")
     return DraftJob.objects.create(
+        **drafter.price_columns(),
         drafter=drafter,
         kind=wish.kind,
         scope=wish.scope,

@@ -15,13 +15,13 @@ from annotate.models.items import ItemState
 from annotate.models.variants import CheckState
 from annotate.services import items
 from fpco_site.errors import Conflict, FpcoError, Invalid
-from fpco_site.llm import engine, prompts, providers
+from fpco_site.llm import engine, money, prompts, providers
 from fpco_site.llm import variant_checks as wire
+from fpco_site.llm.models import PRICE_COLUMNS
 
 FAMILIES = 3  # that check each candidate in the published study
 SCRIPTED = ("Alder", "Birch", "Cedar")  # families of the offline checkers, whose verdicts are marked simulated
 OPEN = (CheckState.WAITING, CheckState.RUNNING)
-USED = ("calls", "replies", "counted", "input", "cached", "output")
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,9 @@ def asked_hash(item: Item, candidate: wire.Candidate) -> str:
 
 def spent() -> list[Spent]:
     """Counts, tokens and cost of every checker that was asked anything."""
-    sums: dict[int, dict[str, Any]] = {}
-    rows = VariantCheck.objects.order_by().values("checker", "state")
+    states: dict[int, dict[str, int]] = {}
+    sums: dict[int, dict[money.Prices, draft_progress.Spent]] = {}
+    rows = VariantCheck.objects.order_by().values("checker", "state", *PRICE_COLUMNS)
     counted: Iterable[Mapping[str, Any]] = rows.annotate(
         n=Count("pk"),
         calls=Sum("tries"),
@@ -184,14 +185,18 @@ def spent() -> list[Spent]:
         output=Sum("output_tokens", default=0),
     )
     for row in counted:
-        found = sums.setdefault(row["checker"], {"states": {}, **dict.fromkeys(USED, 0)})
-        found["states"][row["state"]] = row["n"]
-        for name in USED:
-            found[name] += row[name]
+        of = states.setdefault(row["checker"], {})
+        of[row["state"]] = of.get(row["state"], 0) + row["n"]
+        by_price = sums.setdefault(row["checker"], {})
+        prices = money.Prices(*(row[name] for name in PRICE_COLUMNS))
+        by_price[prices] = by_price.get(prices, draft_progress.Spent()).plus(row)
     stopped = VariantCheck.objects.filter(state=CheckState.STOPPED).exclude(error="")
     why = dict(stopped.values_list("checker", "error"))
     checkers = Drafter.objects.filter(pk__in=sums).order_by("name")
-    return [_spent(checker, sums[checker.pk], why.get(checker.pk, "")) for checker in checkers]
+    return [
+        Spent(checker, states[checker.pk], _used(checker, sums[checker.pk]), why.get(checker.pk, ""))
+        for checker in checkers
+    ]
 
 
 def _offered(row: Drafter) -> Checker:
@@ -202,13 +207,11 @@ def _offered(row: Drafter) -> Checker:
     return Checker(row, providers.is_simulated(row.provider), "" if row.family else "Say its family first.")
 
 
-def _spent(checker: Drafter, sums: dict[str, Any], error: str) -> Spent:
-    return Spent(
-        checker=checker,
-        states=sums["states"],
-        used=draft_progress.priced(draft_progress.Spent(**{name: sums[name] for name in USED}), checker),
-        error=error,
-    )
+def _used(checker: Drafter, by_price: Mapping[money.Prices, draft_progress.Spent]) -> draft_progress.Spent:
+    """What one checker used, each check at the prices that it was made with."""
+    simulated = providers.is_simulated(checker.provider)
+    priced = (draft_progress.priced(used, prices, simulated=simulated) for prices, used in by_price.items())
+    return draft_progress.together(priced)
 
 
 def _check_checkers(checkers: Sequence[Drafter]) -> None:
@@ -234,6 +237,7 @@ def _row(item: Item, checker: Drafter, candidate: wire.Candidate, prompt: prompt
         asked=candidate.as_json(),
         asked_sha256=asked_hash(item, candidate),
         model_asked=checker.model_id,
+        **checker.price_columns(),
         simulated=providers.is_simulated(checker.provider),
         requested_by=by,
     )

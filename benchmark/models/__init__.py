@@ -11,6 +11,7 @@ from benchmark.models.releases import Release
 from benchmark.models.responses import Attempt, Response, Software
 from benchmark.models.results import Analysis, Pattern, ResultSet, ResultSetDetector, ResultSetRun
 from benchmark.models.runs import Dialogue, Run
+from benchmark.models.spending import PriceChange, Spending
 from benchmark.models.validation import Exposure, ValidationItem, ValidationSet
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "EvaluatedModel",
     "Exposure",
     "Pattern",
+    "PriceChange",
     "Release",
     "Response",
     "ResultSet",
@@ -34,6 +36,7 @@ __all__ = [
     "ResultSetRun",
     "Run",
     "Software",
+    "Spending",
     "ValidationItem",
     "ValidationSet",
 ]

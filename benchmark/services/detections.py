@@ -11,7 +11,7 @@ from benchmark.models.detectors import DetectionState, JobState
 from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import ENDED
 from benchmark.services import calls as call_rows
-from benchmark.services import detectors
+from benchmark.services import detectors, spending
 from fpco_site.llm import detection
 from fpco_site.llm.engine import Call, Claim, pause_reason
 from fpco_site.llm.models import Leased
@@ -58,9 +58,11 @@ def record(*, calls: Sequence[Call[Judgement]]) -> list[Case | None]:
     keys = [call.claim.id for call in calls]
     rows = Detection.objects.filter(pk__in=keys, lease_token__isnull=False).order_by("pk").select_for_update()
     held = dict(rows.values_list("pk", "lease_token"))
+    written = [call for call in calls if held.get(call.claim.id) == call.claim.token]
     claims = [_write(call) if held.get(call.claim.id) == call.claim.token else None for call in calls]
     for job in sorted({call.claim.group for call, claim in zip(calls, claims, strict=True) if claim is None}):
         detectors.finish(job=job)
+    spending.add_to_jobs(sums=spending.by_group(written))
     return claims
 
 

@@ -13,6 +13,7 @@ from benchmark.models import BatchJob, Detection, DetectionJob, Detector, Dialog
 from benchmark.models.batches import OPEN_BATCHES
 from benchmark.models.detectors import DetectionState, JobMode, JobState
 from benchmark.models.runs import RunState
+from benchmark.services import spending
 from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm import batches, engine, prompts, providers
 
@@ -96,6 +97,7 @@ def request(
         detector=detector, dataset=dataset, defaults={"concurrency": detector.concurrency, "started_by": by}
     )
     job = DetectionJob.objects.select_for_update().get(pk=job.pk)
+    spending.open_job(job=job)
     _add(job, Dialogue.objects.filter(run__dataset=dataset).exclude(run__state=RunState.DRAFT))
     if retry:
         failed = job.detections.filter(state=DetectionState.FAILED)

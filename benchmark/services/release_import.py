@@ -32,7 +32,7 @@ from benchmark.models.detectors import JobState
 from benchmark.models.runs import DialogueState, RunState
 from benchmark.releases.reading import Checked, Progress, quiet, response_rows
 from benchmark.releases.rows import ItemRow, Outcome, ResponseRow, TurnRow
-from benchmark.services import bulk, release_labels, versions
+from benchmark.services import bulk, release_labels, spending, versions
 from benchmark.services.results import PRIMARY
 from fpco_site import fields
 
@@ -111,6 +111,7 @@ def insert(found: Checked, *, name: str, by: User | None, progress: Progress = q
     _insert_items(work)
     _insert_runs(work)
     _insert_responses(work)
+    spending.open_imported(runs=work.runs.values())
     detectors = _insert_labels(work)
     result_set = _insert_result_set(work, detectors)
     if result_set is not None:
@@ -353,13 +354,14 @@ def _insert_labels(work: _Work) -> list[Detector]:
     slugs = [*(slug for slug in known if slug in found.detectors), *(s for s in found.detectors if s not in known)]
     by_slug = {slug: _detector(slug, known.get(slug, {})) for slug in slugs}
     for detector in by_slug.values():
-        DetectionJob.objects.create(
+        job = DetectionJob.objects.create(
             detector=detector,
             dataset=work.dataset,
             state=JobState.COMPLETE,
             started_by=work.by,
             finished_at=work.now,
         )
+        spending.open_job(job=job)
     stored, total = 0, len(found.label_response)
     for rows in batched(_labels(work, [by_slug[slug].pk for slug in found.detectors]), _BATCH, strict=False):
         bulk.insert(DetectorLabel, _LABEL_COLUMNS, rows)

@@ -13,7 +13,7 @@ from benchmark.models import Attempt, Dialogue, Response, Run
 from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import DialogueState, RunState
 from benchmark.services import calls as call_rows
-from benchmark.services import runs
+from benchmark.services import runs, spending
 from fpco_site.llm.engine import Call, Claim, pause_reason
 from fpco_site.llm.models import Leased
 from fpco_site.llm.types import ErrorKind, Picture
@@ -72,6 +72,7 @@ class _Page:
         self._states: dict[int, str] = dict(of_runs.values_list("pk", "state"))
         self._responses: list[Response] = []
         self._attempts: list[Attempt] = []
+        self._written: list[Call[Conversation]] = []
         self._moves: dict[str, list[int]] = defaultdict(list)
         self._ended: set[int] = set()
         self._pauses: dict[int, str] = {}
@@ -86,6 +87,7 @@ class _Page:
         if (claim.id, talk.turn, call.started_at) in self._kept:
             return self._go_on(claim)
         self._attempts.append(_attempt(call))
+        self._written.append(call)
         outcome = self._attempts[-1].outcome
         if call.error is not None:
             return self._after_error(call, call.error.kind)
@@ -137,6 +139,7 @@ class _Page:
             runs.pause_by_engine(run=run, reason=reason)
         for run in sorted(self._ended):
             runs.finish(run=run)
+        spending.add_to_runs(sums=spending.by_group(self._written))
 
 
 def _kept(calls: Sequence[Call[Conversation]]) -> set[tuple[int, int, datetime]]:

@@ -17,7 +17,7 @@ from annotate.services import datasets
 from benchmark.models import Attempt, Dialogue, EvaluatedModel, Run
 from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import ENDED, DialogueState, RunState
-from benchmark.services import detectors, versions
+from benchmark.services import detectors, spending, versions
 from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm import engine, prompts, providers
 
@@ -80,6 +80,7 @@ def create(
             )
     except IntegrityError as error:
         raise Conflict(f"{model} already has an open run over {dataset}.") from error
+    spending.open_run(run=run)
     items = dataset.items.order_by("key").values_list("pk", flat=True)
     Dialogue.objects.bulk_create((Dialogue(run=run, item_id=item) for item in items), batch_size=2000)
     return run

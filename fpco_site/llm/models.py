@@ -10,13 +10,34 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from fpco_site.fields import WrittenField
+from fpco_site.llm import money
 from fpco_site.llm.types import Endpoint
 
 # Versions up to 100 are files that ship with the software; what authors save is counted from here.
 FIRST_SAVED = 101
+PRICE_COLUMNS = ("price_input", "price_cached_input", "price_output")
 
 
-class EndpointFields(models.Model):
+class PriceFields(models.Model):
+    """Prices in US dollars per million tokens; null is unknown, which is not zero."""
+
+    price_input = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    price_cached_input = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    price_output = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def prices(self) -> money.Prices:
+        return money.Prices(self.price_input, self.price_cached_input, self.price_output)
+
+    def price_columns(self) -> dict[str, Decimal | None]:
+        """The three columns by name, for a row that keeps them."""
+        return {name: getattr(self, name) for name in PRICE_COLUMNS}
+
+
+class EndpointFields(PriceFields):
     """Where and how a model is asked. Keys are named, never stored (design section 6, rule 5)."""
 
     provider = models.CharField(max_length=40)
@@ -28,12 +49,8 @@ class EndpointFields(models.Model):
     top_p = models.FloatField(null=True, blank=True)
     concurrency = models.PositiveIntegerField(default=4)
     options = models.JSONField(default=dict, blank=True)
-    # Prices are in US dollars per million tokens; null is unknown, which is not zero.
-    price_input = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
-    price_cached_input = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
-    price_output = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
 
-    class Meta:
+    class Meta(PriceFields.Meta):
         abstract = True
 
     def clean(self) -> None:
@@ -43,9 +60,7 @@ class EndpointFields(models.Model):
             raise ValidationError("A base URL starts with http:// or https://.")
         if 0 in (self.concurrency, self.max_output_tokens):
             raise ValidationError("Calls at once and output tokens are at least 1; with 0 nothing would ever be said.")
-        if any(
-            price is not None and price < 0 for price in (self.price_input, self.price_cached_input, self.price_output)
-        ):
+        if any(price is not None and price < 0 for price in self.price_columns().values()):
             raise ValidationError("A price is 0 or more.")
         if any(value is not None and not math.isfinite(value) for value in (self.temperature, self.top_p)):
             raise ValidationError("Temperature and top-p are plain numbers.")
@@ -68,17 +83,6 @@ class EndpointFields(models.Model):
             top_p=self.top_p,
             options=dict(self.options),
         )
-
-    def cost(self, *, fresh: int, cached: int, output: int) -> Decimal | None:
-        """US dollars of so many tokens by these prices; None where a price is unknown.
-
-        `fresh` is input that was not cached; `output` includes reasoning. Cached input without a price
-        of its own costs what fresh input does: rather too much than too little.
-        """
-        if self.price_input is None or self.price_output is None:
-            return None
-        price_cached = self.price_input if self.price_cached_input is None else self.price_cached_input
-        return (fresh * self.price_input + cached * price_cached + output * self.price_output) / Decimal(1_000_000)
 
     def settings(self) -> dict[str, Any]:
         """What a run keeps of the endpoint: everything that was asked for, in plain values."""

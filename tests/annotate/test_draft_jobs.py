@@ -489,14 +489,24 @@ def test_cost_is_tokens_by_price_cached_ones_by_theirs_and_unknown_is_never_zero
         return ("" if spent.cost is None else f"{spent.cost:.2f}"), spent.note
 
     assert cost() == ("", "price unknown")
-    Drafter.objects.update(price_input=2, price_output=10)
+    DraftJob.objects.update(price_input=2, price_output=10)
     assert cost() == ("3.00", "cached input at the full price, its own is unknown")
-    Drafter.objects.update(price_cached_input="0.5")
+    DraftJob.objects.update(price_cached_input="0.5")
     assert cost() == ("2.40", "")  # 0.6 M x $2 + 0.4 M x $0.5 + 0.1 M x $10
     DraftCall.objects.create(
         draft=job.drafts.get(), number=2, verdict="unreadable", text="?", started_at=timezone.now(), seconds=1
     )
     assert cost() == ("2.40", "1 reply came without a token count")
+
+
+def test_a_job_keeps_the_prices_that_it_was_made_with(ada: User, desk: Desk) -> None:
+    place(ada)
+    drafters.default()
+    Drafter.objects.update(price_input=2, price_output=10)
+    job = start(ada)
+    Drafter.objects.update(price_input=200, price_output=1000)
+    kept = DraftJob.objects.get(pk=job.pk)
+    assert (kept.price_input, kept.price_cached_input, kept.price_output) == (2, None, 10)
 
 
 # Through the engine, against a provider that misbehaves ----------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -281,18 +282,19 @@ def test_who_checks_must_have_a_family_a_key_and_be_in_use(
 
 
 def test_the_cost_so_far_is_that_of_every_call(ada: User, candidate: Item, checker: Drafter) -> None:
+    checker.price_input, checker.price_cached_input, checker.price_output = Decimal(10), Decimal(1), Decimal(100)
     ask(candidate, ada, checker)
-    Drafter.objects.update(provider="openai_compatible", price_input=10, price_cached_input=1, price_output=100)
+    Drafter.objects.update(provider="openai_compatible", price_input=999)  # later prices are for later checks
     again = answer(claimed(), "I think so.")
     assert again is not None
     answer(again, said())
     [row] = variant_checks.spent()
     # Two calls of 80 fresh, 20 cached and 10 output tokens: 2 x (80 x 10 + 20 x 1 + 10 x 100) / 1,000,000.
     assert (row.done, row.total, f"{row.used.cost:.5f}") == (1, 1, "0.00364")
-    Drafter.objects.update(price_output=None)
+    assert row.used.words == "$0.0036"
+    VariantCheck.objects.update(price_output=None)
     assert (variant_checks.spent()[0].used.words, variant_checks.spent()[0].used.note) == ("unknown", "price unknown")
-    Drafter.objects.update(price_output=100)
-    VariantCheck.objects.update(input_tokens=None, output_tokens=None)
+    VariantCheck.objects.update(price_output=100, input_tokens=None, output_tokens=None)
     assert variant_checks.spent()[0].used.words == "unknown"  # nothing was counted, which is not free of charge
 
 

@@ -9,12 +9,18 @@ from django.utils import timezone
 from benchmark import progress
 from benchmark.models import Attempt, Dialogue, Run
 from benchmark.models.detectors import JobState
+from benchmark.services import spending
+from fpco_site.llm.money import Sums
+from fpco_site.llm.types import Usage
 from tests import factories
 
 pytestmark = [pytest.mark.db, pytest.mark.django_db]
 
 
 def attempt(dialogue: Dialogue, turn: int, outcome: str, **more: Any) -> Attempt:
+    """A call, added to what its run has spent as the engine's are."""
+    usage = Usage(*(more.get(f"{name}_tokens") for name in ("input", "cached", "output", "reasoning")))
+    spending.add_to_runs(sums={dialogue.run_id: Sums.of(None if outcome == "failed" else usage)})
     return Attempt.objects.create(dialogue=dialogue, turn=turn, outcome=outcome, started_at=timezone.now(), **more)
 
 
