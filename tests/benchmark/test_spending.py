@@ -12,7 +12,7 @@ import pytest
 from annotate.models import User
 from annotate.services import datasets
 from benchmark import progress
-from benchmark.models import Attempt, DetectionCall, EvaluatedModel, Run, Spending
+from benchmark.models import Attempt, DetectionCall, Detector, EvaluatedModel, Run, Spending
 from benchmark.services import detectors, release_export, releases, runs, spending
 from fpco_site.llm.engine import writer
 from fpco_site.llm.money import Sums
@@ -46,13 +46,17 @@ def moody(seed: int) -> FakeProvider:
     return FakeProvider(ask)
 
 
+def made(ada: User, **more: Any) -> Detector:
+    return detectors.create(by=ada, slug="rules", name="Rules", provider="rules", model_id="rules-1", **more)
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_kept_sums_are_those_of_the_calls_through_errors_retries_and_replays(
     ada: User, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = factories.dataset(items=4)
     run = runs.start(run=runs.create(model=factories.model(concurrency=3), dataset=dataset, by=ada), by=ada)
-    detectors.request(detector=factories.detector(), dataset=dataset, by=ada)
+    detectors.request(detector=made(ada), dataset=dataset, by=ada)
     apply, groups = writer._apply, [0]
 
     def breaks_now_and_then(group: Sequence[writer._Job]) -> list[Any]:
@@ -87,7 +91,8 @@ def test_a_run_keeps_the_prices_that_it_was_made_with(ada: User) -> None:
 
 def test_a_detection_job_keeps_its_prices_and_those_of_its_batches_are_let_off(ada: User) -> None:
     run = factories.run(answered=10, state="complete")
-    detector = factories.detector(simulated=False, provider="rules", **PRICED)
+    detector = made(ada, **PRICED)
+    type(detector).objects.update(simulated=False)
     job = detectors.request(detector=detector, dataset=run.dataset, by=ada)
     type(detector).objects.update(price_input=999)
     sums = {job.pk: Sums.of(Usage(1_000_000, 0, 0))}
@@ -110,7 +115,8 @@ def test_an_imported_run_has_what_its_answers_tell_and_no_price(ada: User, tmp_p
     dialogue = factories.answers(run.dialogues.get(), 10)
     dialogue.responses.filter(turn__lte=4).update(input_tokens=100, cached_tokens=60, output_tokens=10)
     release_export.export(dataset=run.dataset, folder=tmp_path)
-    imported = Run.objects.get(dataset=releases.import_folder(folder=tmp_path, by=None, name="Theirs"))
+    releases.import_folder(folder=tmp_path, by=None, name="Theirs")
+    imported = Run.objects.get(imported=True)
     assert_sums_agree()
     bill = progress.spent(imported)
     assert (bill.calls, bill.counted, bill.input, bill.cached, bill.output) == (10, 4, 400, 240, 40)
