@@ -11,8 +11,8 @@ from fpco_site.llm.money import Sums
 REPLIED = Q(error_class="") | Q(error_class__startswith="unusable")
 
 
-def added_up(rows: QuerySet[Any], *, by: str, replied: Q | None = None) -> dict[int, Sums]:
-    """The sums of calls or answers, read off their rows, for each value of `by`.
+def added_up(rows: QuerySet[Any], *by: str, replied: Q | None = None) -> dict[Any, Sums]:
+    """The sums of calls or answers, read off their rows, for each value of the column `by`, or of several.
 
     The kept sums must equal these (`Spending`). `replied` tells which rows are replies; None: all are.
     """
@@ -20,7 +20,7 @@ def added_up(rows: QuerySet[Any], *, by: str, replied: Q | None = None) -> dict[
     input_, output = Coalesce(F("input_tokens"), 0), Coalesce(F("output_tokens"), 0)
     found = (
         rows.order_by()
-        .values(by)
+        .values_list(*by)
         .annotate(
             n_calls=Count("pk"),
             n_replies=Count("pk", filter=replied) if replied is not None else Count("pk"),
@@ -31,4 +31,4 @@ def added_up(rows: QuerySet[Any], *, by: str, replied: Q | None = None) -> dict[
             n_reasoning=Sum(Least(Coalesce(F("reasoning_tokens"), 0), output)),
         )
     )
-    return {row.pop(by): Sums(**{name.removeprefix("n_"): n for name, n in row.items()}) for row in found}
+    return {row[0] if len(by) == 1 else row[: len(by)]: Sums(*row[len(by) :]) for row in found}

@@ -7,12 +7,12 @@ from fpco_site.llm.money import Sums
 
 def assert_sums_agree() -> None:
     """The kept sums of every run and detection job are those of its rows."""
-    asked = costs.added_up(Attempt.objects.all(), by="dialogue__run", replied=costs.REPLIED)
-    told = costs.added_up(Response.objects.all(), by="dialogue__run")
-    judged = costs.added_up(DetectionCall.objects.all(), by="detection__job", replied=costs.REPLIED)
+    asked = costs.added_up(Attempt.objects.all(), "dialogue__run", replied=costs.REPLIED)
+    told = costs.added_up(Response.objects.all(), "dialogue__run")
+    judged = costs.added_up(DetectionCall.objects.all(), "detection__job", "discount", replied=costs.REPLIED)
     for run in Run.objects.all():
         rows = told if run.imported else asked
         assert Spending.objects.get(run=run).sums == rows.get(run.pk, Sums()), run
-    for job in DetectionJob.objects.all():
-        kept = sum((row.sums for row in Spending.objects.filter(job=job)), Sums())
-        assert kept == judged.get(job.pk, Sums()), job
+    kept = {(row.job_id, row.discount): row.sums for row in Spending.objects.filter(job__isnull=False)}
+    assert {key: sums for key, sums in kept.items() if sums.calls} == judged
+    assert set(DetectionJob.objects.values_list("pk", flat=True)) <= {job for job, _ in kept}

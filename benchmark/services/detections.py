@@ -62,7 +62,8 @@ def record(*, calls: Sequence[Call[Judgement]]) -> list[Case | None]:
     claims = [_write(call) if held.get(call.claim.id) == call.claim.token else None for call in calls]
     for job in sorted({call.claim.group for call, claim in zip(calls, claims, strict=True) if claim is None}):
         detectors.finish(job=job)
-    spending.add_to_jobs(sums=spending.by_group(written))
+    spent = (((call.claim.group, call.claim.state.discount), call) for call in written)
+    spending.add_to_jobs(sums=spending.added(spent))
     return claims
 
 

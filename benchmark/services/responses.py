@@ -139,7 +139,7 @@ class _Page:
             runs.pause_by_engine(run=run, reason=reason)
         for run in sorted(self._ended):
             runs.finish(run=run)
-        spending.add_to_runs(sums=spending.by_group(self._written))
+        spending.add_to_runs(sums=spending.added((call.claim.group, call) for call in self._written))
 
 
 def _kept(calls: Sequence[Call[Conversation]]) -> set[tuple[int, int, datetime]]:

@@ -29,7 +29,7 @@ def open_run(*, run: Run, sums: Sums | None = None) -> Spending:
 
 def open_imported(*, runs: Collection[Run]) -> None:
     """Keep what the answers of imported runs tell of their tokens. What they cost, whoever ran them knows."""
-    sums = costs.added_up(Response.objects.filter(dialogue__run__in=runs), by="dialogue__run")
+    sums = costs.added_up(Response.objects.filter(dialogue__run__in=runs), "dialogue__run")
     Spending.objects.bulk_create(Spending(run=run, **columns(sums.get(run.pk, Sums()))) for run in runs)
 
 
@@ -40,12 +40,11 @@ def open_job(*, job: DetectionJob, discount: Decimal = NOTHING) -> Spending:
     return Spending.objects.get_or_create(job=job, discount=discount, defaults=prices)[0]
 
 
-def by_group(calls: Iterable[Call[Any]]) -> dict[int, Sums]:
-    """The sums of calls for each run or job that they belong to."""
-    found: dict[int, Sums] = {}
-    for call in calls:
-        one = Sums.of(call.reply.usage if call.reply else None)
-        found[call.claim.group] = found.get(call.claim.group, Sums()) + one
+def added[K](calls: Iterable[tuple[K, Call[Any]]]) -> dict[K, Sums]:
+    """The sums of calls for each key that they stand under."""
+    found: dict[K, Sums] = {}
+    for key, call in calls:
+        found[key] = found.get(key, Sums()) + Sums.of(call.reply.usage if call.reply else None)
     return found
 
 
@@ -56,12 +55,12 @@ def add_to_runs(*, sums: Mapping[int, Sums]) -> None:
             open_run(run=Run.objects.select_related("model").get(pk=run), sums=more)
 
 
-def add_to_jobs(*, sums: Mapping[int, Sums], discount: Decimal = NOTHING) -> None:
-    """Add calls to what their detection jobs have spent, inside the transaction that writes these calls.
+def add_to_jobs(*, sums: Mapping[tuple[int, Decimal], Sums]) -> None:
+    """Add calls to what detection jobs have spent, inside the transaction that writes these calls.
 
-    `discount` is the part of the price that these calls are let off, 0.5 for a batch at half the price.
+    Keys are the job and the part of the price that its calls were let off, 0.5 for a batch at half the price.
     """
-    for job, more in sorted(sums.items()):
+    for (job, discount), more in sorted(sums.items()):
         rows = Spending.objects.filter(job=job, discount=discount)
         if not rows.update(**_increments(more)):
             open_job(job=DetectionJob.objects.select_related("detector").get(pk=job), discount=discount)

@@ -17,7 +17,6 @@ from benchmark.models import Attempt, Dialogue, Response, Run
 from benchmark.services import runs
 from fpco_site.llm.models import Worker
 from tests import factories, kills, services
-from tests.spending import assert_sums_agree
 from tests.stubs import StubServer
 from tests.worker import Celery, until
 
@@ -60,36 +59,6 @@ def test_killed_again_and_again_it_asks_nothing_twice_but_what_was_in_flight() -
     report = json.loads(done.stdout)
     assert report["planned"] == report["stored"] == len(kills.PROVIDERS) * DIALOGUES * TURNS
     assert sum(report["kills"].values()) == KILLS
-def test_killed_again_and_again_it_asks_nothing_twice_but_what_was_in_flight(
-    started: Run, stub: StubServer, celery: Celery
-) -> None:
-    planned = ITEMS * TURNS
-    draw = random.Random()
-    held: list[int] = []
-    for kill in range(KILLS):
-        goal = int(planned * (kill + draw.uniform(0.3, 0.9)) / (KILLS + 1))
-        celery.start()
-        until(lambda goal=goal: Response.objects.count() >= goal, celery)  # type: ignore[misc]
-        time.sleep(draw.uniform(0, 0.1))
-        celery.kill()
-        held.append(Dialogue.objects.filter(state="running").count())
-    celery.start()
-    until(lambda: Run.objects.get().state == "complete", celery)
-    assert celery.terminate() == 0
-
-    assert set(started.dialogues.values_list("state", flat=True)) == {"complete"}
-    answers = list(Response.objects.order_by("dialogue", "turn").values_list("dialogue", "turn"))
-    dialogues = started.dialogues.order_by("pk").values_list("pk", flat=True)
-    assert answers == [(dialogue, turn) for dialogue in dialogues for turn in range(1, TURNS + 1)]
-    assert Attempt.objects.filter(outcome="answered").count() == planned
-
-    asked_again = stub.counts.requests - planned
-    assert asked_again == stub.counts.repeated
-    assert all(count <= started.concurrency for count in held)
-    assert asked_again <= sum(held), "A dialogue has one call in flight; only those may be asked again."
-    assert max(stub.counts.bodies.values()) <= 1 + KILLS
-    assert not Dialogue.objects.filter(lease_token__isnull=False).exists()
-    assert_sums_agree()
 
 
 def test_sigterm_lets_calls_finish_and_gives_everything_back(started: Run, stub: StubServer, celery: Celery) -> None:

@@ -95,10 +95,9 @@ def test_a_detection_job_keeps_its_prices_and_those_of_its_batches_are_let_off(a
     type(detector).objects.update(simulated=False)
     job = detectors.request(detector=detector, dataset=run.dataset, by=ada)
     type(detector).objects.update(price_input=999)
-    sums = {job.pk: Sums.of(Usage(1_000_000, 0, 0))}
-    spending.add_to_jobs(sums=sums)
-    spending.add_to_jobs(sums=sums, discount=Decimal("0.5"))
-    spending.add_to_jobs(sums=sums, discount=Decimal("0.5"))
+    call = Sums.of(Usage(1_000_000, 0, 0))
+    spending.add_to_jobs(sums={(job.pk, Decimal(0)): call, (job.pk, Decimal("0.5")): call})
+    spending.add_to_jobs(sums={(job.pk, Decimal("0.5")): call})
     assert progress.spent_by_jobs([job])[job.pk].cost == Decimal(2) + 2 * Decimal(1)
     detectors.request(detector=detector, dataset=run.dataset, by=ada)
     assert Spending.objects.filter(job=job).count() == 2
