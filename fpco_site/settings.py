@@ -173,11 +173,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 2,
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
+# None of them expires: that would compare the sender's clock with the worker's. One too many does nothing.
 CELERY_BEAT_SCHEDULE = {
-    "pump": {"task": "fpco_site.llm.pump", "schedule": 10.0, "options": {"expires": 10}},
-    "imports": {"task": "annotate.import_images", "schedule": 10.0, "options": {"expires": 10}},
-    "releases": {"task": "benchmark.build_releases", "schedule": 10.0, "options": {"expires": 10}},
-    "batches": {"task": "benchmark.work_batches", "schedule": 10.0, "options": {"expires": 10}},
+    "imports": {"task": "annotate.import_images", "schedule": 10.0},
+    "releases": {"task": "benchmark.build_releases", "schedule": 10.0},
+    "batches": {"task": "benchmark.work_batches", "schedule": 10.0},
 }
 
 # Seconds between two looks at a batch that a provider works on.
@@ -191,6 +191,7 @@ ENGINE = {
     "beat": env.number("FPCO_ENGINE_BEAT", 5.0),
     "stale": env.number("FPCO_ENGINE_STALE", 30.0),
     "grace": env.number("FPCO_ENGINE_GRACE", 30.0),
+    "wake": env.number("FPCO_ENGINE_WAKE", 10.0),
 }
 
 if ENGINE["stale"] < 3 * ENGINE["beat"]:

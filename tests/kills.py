@@ -98,7 +98,7 @@ class House:
 
         dataset = factories.dataset(items=dialogues)
         price_input, price_cached, price_output = PRICES
-        prices = {"price_input": price_input, "price_cached_input": price_cached, "price_output": price_output}
+        prices: Any = {"price_input": price_input, "price_cached_input": price_cached, "price_output": price_output}
         started = []
         for provider in PROVIDERS:
             where = {"base_url": self.stub.url(provider), "api_key_env": "STUB_KEY"}

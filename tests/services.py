@@ -87,11 +87,12 @@ class Postgres:
         self._server: subprocess.Popen[bytes] | None = None
         self.address = f"postgres://postgres@/postgres?host={self._home}"
         who = ["-U", "postgres", "-A", "trust", "-E", "utf8", "--locale=C", "--no-sync"]
-        made = [self._programs / "initdb", "-D", self._data, *who]
+        made: list[str | Path] = [self._programs / "initdb", "-D", self._data, *who]
         subprocess.run(made, user=self._user, check=True, capture_output=True)
 
     def start(self) -> None:
-        command = [self._programs / "postgres", "-D", self._data, "-k", self._home, "-h", "", *self._options]
+        programs, home = self._programs, self._home
+        command: list[str | Path] = [programs / "postgres", "-D", self._data, "-k", home, "-h", "", *self._options]
         with open(self._home / "log", "ab") as log:
             self._server = processes.start(command, log=log.fileno(), user=self._user)
         _wait_for(self._home, self._server)

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,10 @@ from fpco_site import processes, supervisor
 
 
 class Celery:
-    """Starts, kills and ends workers, with short intervals; `env` adds to their environment."""
+    """Starts, kills and ends workers, with short intervals; `env` adds to their environment.
+
+    Settings for a worker alone can be named by DJANGO_SETTINGS_MODULE, such as `tests.impatient`.
+    """
 
     def __init__(self, broker: str, folder: Path, **env: str) -> None:
         self._env = {
@@ -30,10 +34,19 @@ class Celery:
         self._folder = folder
         self._started: list[subprocess.Popen[bytes]] = []
 
-    def start(self) -> None:
+    def start(self, **env: str) -> None:
+        """One more worker, as `make demo` starts it."""
+        self._start(supervisor.worker_command(), env)
+
+    def start_by_hand(self, **env: str) -> None:
+        """One more worker, as a person starts it on a server."""
+        name = f"worker-{len(self._started)}@%h"
+        self._start([sys.executable, "-m", "celery", "-A", "fpco_site", "worker", "-l", "INFO", "-n", name], env)
+
+    def _start(self, command: list[str], env: dict[str, str]) -> None:
         number = len(self._started)
         with open(self._folder / f"worker-{number}.log", "wb") as log:
-            self._started.append(processes.start(supervisor.worker_command(), env=self._env, log=log.fileno()))
+            self._started.append(processes.start(command, env={**self._env, **env}, log=log.fileno()))
 
     def kill(self) -> None:
         self._started[-1].send_signal(signal.SIGKILL)

@@ -20,6 +20,7 @@ class Config:
     stale: float = 30.0  # without a sign of life, a worker is dead
     idle: float = 1.0  # without work, the engine ends
     grace: float = 30.0  # for calls in flight, and for a database that is away, when the engine is told to stop
+    wake: float = 10.0  # between two looks for work of a worker at rest, whatever messages come
     look: float = 3.0  # a command waits so long for a worker before it works itself
 
 

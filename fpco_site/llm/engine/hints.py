@@ -1,4 +1,4 @@
-"""Telling a worker that there is something to do. A hint that is lost costs seconds: beat sends one every ten."""
+"""Telling a worker that there is something to do. A hint that is lost costs seconds: workers look every ten."""
 
 import logging
 import threading
@@ -36,7 +36,7 @@ def _send(task: str) -> None:
     try:
         # Named in the settings: a web server that never loaded the app would send to nobody's broker.
         app = import_string(settings.TASKS_APP)
-        app.send_task(task, retry=False, ignore_result=True, expires=60)
+        app.send_task(task, retry=False, ignore_result=True)
     except Exception as error:
         log.info("No hint could be sent to the workers: %s", error)
     finally:

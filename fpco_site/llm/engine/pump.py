@@ -43,6 +43,10 @@ class Stop:
     def is_set(self) -> bool:
         return self._told.is_set()
 
+    def wait(self, seconds: float) -> bool:
+        """Whether it was told to stop, within so many seconds."""
+        return self._told.wait(seconds)
+
     def attach(self, loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
         with self._lock:
             self._tell = partial(loop.call_soon_threadsafe, event.set)
