@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings as project_settings
+from django.db import connection
 from django.test import Client
 from hypothesis import settings
 
@@ -19,6 +21,12 @@ collect_ignore = ["local"]
 # A busy machine is no failure: examples have no time limit of their own.
 settings.register_profile("fpco", deadline=None)
 settings.load_profile("fpco")
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Whether the test database is there already: a copy of one that was migrated once for the whole run."""
+    return bool(project_settings.READY_SQLITE) and connection.vendor == "sqlite"
 
 
 @pytest.fixture

@@ -16,10 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+import psycopg
+
 from tests import local_python, services
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_TESTS = 5
+READY = "fpco_ready"
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Pass:
 PASSES = (
     Pass("sqlite", "SQLite", "not browser and not full_size", processes=2),
     Pass("postgres", "PostgreSQL", "(db or worker) and not browser and not full_size", postgres=True, processes=3),
-    Pass("browser", "Browser", "browser"),
+    Pass("browser", "Browser", "browser", processes=2),
     Pass("browser-postgres", "Browser on PostgreSQL", "browser and db", postgres=True),
     Pass("full-size", "Release of the published size", "full_size"),
     Pass(
@@ -86,7 +89,7 @@ def read_count(report: Path, code: int) -> Count:
     return count
 
 
-def run_pass(chosen: Pass, *, folder: Path, database: str, broker: str, strict: bool) -> Count:
+def run_pass(chosen: Pass, *, folder: Path, database: str, broker: str, ready: dict[str, str], strict: bool) -> Count:
     """Run one pass, its output straight to the terminal."""
     say(f"\n== {chosen.title}")
     report = folder / f"{chosen.name}.xml"
@@ -97,7 +100,7 @@ def run_pass(chosen: Pass, *, folder: Path, database: str, broker: str, strict: 
         return Count(failed=1)
     if chosen.processes:
         command += ["-n", str(chosen.processes)]
-    env = {**os.environ, **chosen.env, "CELERY_BROKER_URL": broker}
+    env = {**os.environ, **chosen.env, **ready, "CELERY_BROKER_URL": broker}
     env.pop("DATABASE_URL", None)
     if chosen.postgres:
         env["DATABASE_URL"] = database
@@ -123,9 +126,10 @@ def run(names: list[str], *, strict: bool) -> int:
     total = Count()
     lines = []
     with services.temporary_folder() as folder, servers(folder) as (database, broker):
+        ready = migrated(folder, database)
         for chosen in (one for one in PASSES if not names or one.name in names):
             started = time.monotonic()
-            count = run_pass(chosen, folder=folder, database=database, broker=broker, strict=strict)
+            count = run_pass(chosen, folder=folder, database=database, broker=broker, ready=ready, strict=strict)
             total += count
             lines.append(f"{chosen.title:<30} {count} ({time.monotonic() - started:.0f} s)")
     say("\n== Summary\n" + "\n".join(lines) + f"\n{time.monotonic() - begin:.0f} s in all.")
@@ -140,6 +144,23 @@ def servers(folder: Path) -> Iterator[tuple[str, str]]:
     """PostgreSQL and Valkey for every pass: yields their addresses."""
     with services.valkey(folder) as broker, services.postgres(folder) as database:
         yield database, broker
+
+
+def migrated(folder: Path, database: str) -> dict[str, str]:
+    """Migrate an empty database of each kind once, side by side; every test process begins with a copy.
+
+    Returns what tests/settings.py is told. A migration takes seconds, and there are a dozen processes.
+    """
+    sqlite = folder / "ready.sqlite3"
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {READY}")
+    urls = (f"sqlite:///{sqlite}", database.replace("/postgres?", f"/{READY}?"))
+    command = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
+    env = {**os.environ, "FPCO_DATA_DIR": str(folder / "ready")}
+    running = [subprocess.Popen(command, cwd=ROOT, env={**env, "DATABASE_URL": url}) for url in urls]
+    if any([process.wait() for process in running]):
+        raise SystemExit("The migrations failed; nothing was tested.")
+    return {"FPCO_READY_SQLITE": str(sqlite), "FPCO_READY_POSTGRES": READY}
 
 
 def is_strict() -> bool:

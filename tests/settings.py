@@ -34,12 +34,20 @@ if _xdist and os.environ["CELERY_BROKER_URL"].startswith("redis+socket://"):
 from fpco_site.settings import *  # noqa: E402, F403
 from fpco_site.settings import DATABASES, STORAGES  # noqa: E402
 
+# Databases that `python -m tests.run` has migrated once: each process begins with a copy.
+READY_SQLITE = os.environ.get("FPCO_READY_SQLITE", "")
+READY_POSTGRES = os.environ.get("FPCO_READY_POSTGRES", "")
+
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": str(DATA / "test.sqlite3")}
+    if READY_SQLITE:
+        shutil.copyfile(READY_SQLITE, DATA / ("test.sqlite3" + (f"_{_xdist}" if _xdist else "")))
     # The suite kills processes, never the machine: what a process wrote stays without waiting for the disk.
     DATABASES["default"]["OPTIONS"]["init_command"] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 0
+    if READY_POSTGRES:
+        DATABASES["default"]["TEST"] = {"TEMPLATE": READY_POSTGRES}
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
