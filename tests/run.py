@@ -158,7 +158,8 @@ def migrated(folder: Path, database: str) -> dict[str, str]:
     command = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
     env = {**os.environ, "FPCO_DATA_DIR": str(folder / "ready")}
     running = [subprocess.Popen(command, cwd=ROOT, env={**env, "DATABASE_URL": url}) for url in urls]
-    if any([process.wait() for process in running]):
+    codes = [process.wait() for process in running]
+    if any(codes):
         raise SystemExit("The migrations failed; nothing was tested.")
     return {"FPCO_READY_SQLITE": str(sqlite), "FPCO_READY_POSTGRES": READY}
 
