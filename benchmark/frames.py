@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from django.db.models import Count
 from numpy.typing import NDArray
 
 from annotate.models import DatasetItem
-from benchmark.models import Pattern, ResultSet
+from benchmark.models import Pattern, Response, ResultSet
 from benchmark.services import patterns
 from benchmark.statistics.patterns import cumulative_windows, fill_gaps, mean_item_counts, single_windows, window
 from benchmark.statistics.rates import Estimate, Rates, rates
@@ -250,6 +251,31 @@ def rows(found: Masks, measure: str, axis: str = "premise_class", *, overall: bo
             "reason": cell.estimate.reason,
         }
         for cell in cells(found, measure, axis, overall=overall)
+    ]
+
+
+def coverage(found: Masks) -> list[dict[str, Any]]:
+    """How many answers each detector labelled, one row a model and detector: what every rate rests on.
+
+    `planned` counts turns, `with_text` those that have an answer, `missing` the answers without a label.
+    """
+    runs = [model.run_id for model in found.models]
+    rows = Response.objects.filter(dialogue__run__in=runs).order_by().values_list("dialogue__run")
+    answers: dict[int, int] = dict(rows.annotate(n=Count("pk")))
+    labelled = np.bitwise_count(found.labelled).sum(axis=2, dtype=np.int64)
+    return [
+        {
+            "model": model.name,
+            "family": model.family,
+            "simulated": model.simulated,
+            "detector": detector.slug,
+            "planned": len(found.items) * found.turns,
+            "with_text": answers.get(model.run_id, 0),
+            "labelled": int(labelled[row, column]),
+            "missing": answers.get(model.run_id, 0) - int(labelled[row, column]),
+        }
+        for row, model in enumerate(found.models)
+        for column, detector in enumerate(found.detectors)
     ]
 
 

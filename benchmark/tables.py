@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 from typing import Literal
 
-from benchmark.frames import AVG, MEASURES, OVERALL, Masks, cells
+from benchmark.frames import AVG, MEASURES, OVERALL, Masks, cells, coverage
 from benchmark.statistics.rates import exact, published_mean
 from fpco_site.errors import Invalid
 
@@ -52,6 +52,19 @@ def write(found: Masks, folder: Path, rounding: Rounding = "exact") -> list[Path
         path.write_text(as_csv(published_shape(found, measure, rounding)), encoding="utf-8")
         written.append(path)
     return written
+
+
+def write_coverage(found: Masks, folder: Path) -> Path:
+    """Write how many answers each detector labelled as `coverage.csv`; returns the file."""
+    path = folder / "coverage.csv"
+    path.write_text(coverage_csv(found), encoding="utf-8")
+    return path
+
+
+def coverage_csv(found: Masks) -> str:
+    """`frames.coverage` as CSV text, as all tables are written."""
+    rows = coverage(found)
+    return as_csv([{name: str(value) for name, value in row.items()} for row in rows])
 
 
 def as_csv(table: Table) -> str:

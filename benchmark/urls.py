@@ -61,6 +61,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # results
     path("results/", results.page, name="results"),
     path("results/<int:pk>/numbers.csv", results.numbers_csv, name="results_numbers"),
+    path("results/<int:pk>/coverage.csv", results.coverage_csv, name="results_coverage"),
     path("results/<int:pk>/tables/<str:measure>.csv", results.table_csv, name="results_table"),
     # releases
     path("releases/", releases.release_list, name="release_list"),

@@ -146,6 +146,8 @@ SPECTACULAR_SETTINGS = {
         "RunState": "benchmark.models.runs.RunState",
         "DialogueState": "benchmark.models.runs.DialogueState",
         "JobState": "benchmark.models.detectors.JobState",
+        "JobMode": "benchmark.models.detectors.JobMode",
+        "BatchState": "benchmark.models.batches.BatchState",
         "ReleaseState": "benchmark.models.releases.ReleaseState",
         "ItemState": "annotate.models.items.ItemState",
     },

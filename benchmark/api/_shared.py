@@ -9,7 +9,7 @@ from annotate.permissions import IsAuthor, IsReader
 from benchmark.services.models import ENDPOINT_FIELDS
 
 NO_STORE = "no-store, private"
-READS = frozenset({"list", "retrieve", "metadata", "dialogues", "responses"})
+READS = frozenset({"list", "retrieve", "metadata", "dialogues", "responses", "batches"})
 
 
 class ReadersReadAuthorsWrite(viewsets.GenericViewSet[Any]):

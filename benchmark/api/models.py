@@ -10,8 +10,11 @@ from rest_framework.response import Response
 
 from annotate.models import Dataset
 from annotate.permissions import person_of
+from benchmark import batching
 from benchmark.api._shared import ENDPOINT, ReadersReadAuthorsWrite
 from benchmark.models import DetectionJob, Detector, EvaluatedModel
+from benchmark.models.batches import BatchState
+from benchmark.models.detectors import JobMode
 from benchmark.services import detectors, models
 
 
@@ -80,10 +83,34 @@ class DetectorSerializer(serializers.ModelSerializer[Detector]):
 
 
 class AskSerializer(serializers.Serializer[Any]):
-    """Over which dataset a detector is asked; with `retry`, failed detections are asked again."""
+    """Over which dataset a detector is asked; with `retry`, failed detections are asked again.
+
+    With `mode`, what is not asked yet goes by live calls or by batches from now on.
+    """
 
     dataset = serializers.PrimaryKeyRelatedField(queryset=Dataset.objects.all())
     retry = serializers.BooleanField(default=False)
+    mode = serializers.ChoiceField(choices=JobMode.choices, required=False)
+
+
+class BatchSerializer(serializers.Serializer[Any]):
+    """One batch of a job, its requests in exactly one column each; a cost that isn't known is null with its reason."""
+
+    key = serializers.UUIDField(source="batch.key")
+    state = serializers.ChoiceField(source="batch.state", choices=BatchState.choices)
+    provider_id = serializers.CharField(source="batch.provider_id")
+    provider_status = serializers.CharField(source="batch.provider_status")
+    error = serializers.CharField(source="batch.error")
+    submitted_at = serializers.DateTimeField(source="batch.submitted_at", allow_null=True)
+    ended_at = serializers.DateTimeField(source="batch.ended_at", allow_null=True)
+    requests = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    labelled = serializers.IntegerField()
+    unusable = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    returned = serializers.IntegerField()
+    cost = serializers.DecimalField(max_digits=18, decimal_places=6, allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
 
 
 class JobSerializer(serializers.ModelSerializer[DetectionJob]):
@@ -91,7 +118,17 @@ class JobSerializer(serializers.ModelSerializer[DetectionJob]):
 
     class Meta:
         model = DetectionJob
-        fields = ["id", "detector", "dataset", "state", "pause_reason", "concurrency", "started_at", "finished_at"]
+        fields = [
+            "id",
+            "detector",
+            "dataset",
+            "state",
+            "mode",
+            "pause_reason",
+            "concurrency",
+            "started_at",
+            "finished_at",
+        ]
 
 
 class DetectorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersReadAuthorsWrite):
@@ -121,3 +158,12 @@ class DetectorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersR
         given.is_valid(raise_exception=True)
         job = detectors.request(detector=detector, by=person_of(request), **given.validated_data)
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(
+        responses=BatchSerializer(many=True), parameters=[OpenApiParameter("id", int, OpenApiParameter.PATH)]
+    )
+    @action(detail=True)
+    def batches(self, request: Request, pk: int) -> Response:
+        """The detector's batches, the newest first."""
+        found = batching.standings(self.get_object().jobs.select_related("detector"))
+        return Response(BatchSerializer(found, many=True).data)

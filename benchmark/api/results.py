@@ -4,6 +4,7 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,7 +12,7 @@ from rest_framework.response import Response
 from annotate.models import Dataset
 from annotate.permissions import IsReader
 from benchmark import frames
-from benchmark.models import Release
+from benchmark.models import Release, ResultSet
 from benchmark.services import results
 
 
@@ -44,6 +45,19 @@ class NumberSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(allow_blank=True, allow_null=True)
 
 
+class CoverageRowSerializer(serializers.Serializer[Any]):
+    """How many answers of a model a detector labelled: labelled + missing = with_text."""
+
+    model = serializers.CharField()
+    family = serializers.CharField(allow_blank=True)
+    simulated = serializers.BooleanField()
+    detector = serializers.CharField()
+    planned = serializers.IntegerField()
+    with_text = serializers.IntegerField()
+    labelled = serializers.IntegerField()
+    missing = serializers.IntegerField()
+
+
 class ResultViewSet(viewsets.ViewSet):
     """The numbers of a dataset's newest result set."""
 
@@ -51,15 +65,26 @@ class ResultViewSet(viewsets.ViewSet):
 
     @extend_schema(parameters=[WhichSerializer], responses=NumberSerializer(many=True))
     def list(self, request: Request) -> Response:
+        asked, result_set = self._asked(request)
+        if result_set is None:
+            return Response([])
+        rows = frames.rows(frames.masks(result_set), asked["measure"], asked["axis"])
+        return Response(NumberSerializer(rows, many=True).data)
+
+    @extend_schema(parameters=[WhichSerializer], responses=CoverageRowSerializer(many=True))
+    @action(detail=False)
+    def coverage(self, request: Request) -> Response:
+        """What the numbers rest on: how many answers each detector labelled, for each model."""
+        _, result_set = self._asked(request)
+        if result_set is None:
+            return Response([])
+        return Response(CoverageRowSerializer(frames.coverage(frames.masks(result_set)), many=True).data)
+
+    def _asked(self, request: Request) -> tuple[dict[str, Any], ResultSet | None]:
         given = WhichSerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
         dataset = given.validated_data.get("dataset") or results.newest_dataset()
-        result_set = results.default(dataset) if dataset else None
-        if result_set is None:
-            return Response([])
-        found = frames.masks(result_set)
-        rows = frames.rows(found, given.validated_data["measure"], given.validated_data["axis"])
-        return Response(NumberSerializer(rows, many=True).data)
+        return given.validated_data, results.default(dataset) if dataset else None
 
 
 class ReleaseSerializer(serializers.ModelSerializer[Release]):

@@ -50,9 +50,9 @@ class DetectorForm(EndpointForm):
         widgets = {"options": forms.Textarea(attrs={"rows": 3, "class": "mono"})}
 
     @classmethod
-    def initial_of(cls, base: Detector) -> dict[str, Any]:
-        """The form of a new version: everything as the version it starts from."""
-        kept = int(base.prompt_version) if base.prompt_version.isdigit() else None
+    def initial_of(cls, base: Detector, *, prompt: int | None = None) -> dict[str, Any]:
+        """The form of a new version: everything as the version it starts from, but for the prompt if one is given."""
+        kept = prompt or (int(base.prompt_version) if base.prompt_version.isdigit() else None)
         return {**{name: getattr(base, name) for name in cls.Meta.fields}, "prompt_version": kept}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -7,6 +7,7 @@ from django import forms
 from annotate.models import Dataset
 from benchmark.catalogue import ModelEntry, model_entries
 from benchmark.models import Detector, EvaluatedModel, Run
+from benchmark.models.detectors import JobMode
 from benchmark.progress import WORDS
 from benchmark.services.runs import OVERRIDABLE, PROMPT, Lost
 from fpco_site.forms import SeveralField, whole_number
@@ -105,17 +106,28 @@ class RetryForm(forms.Form):
         field.choices = [(row.outcome, WORDS[row.outcome]) for row in lost]
 
 
+def _mode_field() -> forms.ChoiceField:
+    """How a detector is asked; nothing chosen leaves it as it was."""
+    return forms.ChoiceField(
+        required=False,
+        label="How",
+        choices=[(JobMode.LIVE, "live calls"), (JobMode.BATCH, "in batches: half the price, within a day")],
+    )
+
+
 class AskOverForm(forms.Form):
-    """Over which dataset a detector is asked."""
+    """Over which dataset a detector is asked, and how."""
 
     dataset = forms.ModelChoiceField(
         Dataset.objects.filter(pk__in=Run.objects.values("dataset")).order_by("-id"), empty_label="Choose a dataset"
     )
+    mode = _mode_field()
 
 
 class AskForm(forms.Form):
-    """Which detector is asked over a dataset."""
+    """Which detector is asked over a dataset, and how."""
 
     detector = forms.ModelChoiceField(
         Detector.objects.filter(active=True, imported=False), empty_label="Choose a detector"
     )
+    mode = _mode_field()

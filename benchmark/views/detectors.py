@@ -10,13 +10,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
 from annotate.permissions import author_required, person_of, reader_required
-from benchmark import catalogue, progress
+from benchmark import batching, catalogue, progress
 from benchmark.forms.models import DetectorForm
 from benchmark.forms.runs import AskForm, AskOverForm
 from benchmark.models import DetectionJob, Detector, Run
-from benchmark.models.detectors import JobState
+from benchmark.models.detectors import JobMode, JobState
 from benchmark.services import detectors
 from fpco_site.errors import FpcoError
+from fpco_site.forms import whole_number
+from fpco_site.llm import batches, prompts
 
 
 @require_safe
@@ -36,6 +38,8 @@ def detector_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "entry": catalogue.detector_entries(Detector.objects.filter(pk=pk))[0],
         "versions": Detector.objects.filter(slug=detector.slug).order_by("-version"),
         "form": AskOverForm(),
+        "has_batches": batches.offered(detector.provider),
+        "other_prompt": _other_prompt(detector),
     }
     return render(request, "benchmark/detector_detail.html", context)
 
@@ -65,7 +69,7 @@ def detector_request(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Choose a dataset that this detector shall label.")
         return redirect("detector_detail", pk)
-    _ask(request, detector, form.cleaned_data["dataset"])
+    _ask(request, detector, form.cleaned_data["dataset"], form.cleaned_data["mode"])
     return redirect("detector_detail", pk)
 
 
@@ -123,19 +127,27 @@ def dataset_detect(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask the detector that was chosen on the dataset's page."""
     dataset, form = get_object_or_404(Dataset, pk=pk), AskForm(request.POST)
     if form.is_valid():
-        _ask(request, form.cleaned_data["detector"], dataset)
+        _ask(request, form.cleaned_data["detector"], dataset, form.cleaned_data["mode"])
     else:
         messages.error(request, "Choose a detector that can be asked.")
     return redirect("dataset_detail", dataset.pk)
 
 
-def _ask(request: HttpRequest, detector: Detector, dataset: Dataset) -> None:
-    detectors.request(detector=detector, dataset=dataset, by=person_of(request))
-    messages.success(request, f"{detector} labels the answers over {dataset}, and those still to come.")
+def _ask(request: HttpRequest, detector: Detector, dataset: Dataset, mode: str) -> None:
+    job = detectors.request(detector=detector, dataset=dataset, by=person_of(request), mode=mode or None)
+    how = " in batches" if job.mode == JobMode.BATCH else ""
+    messages.success(request, f"{detector} labels the answers over {dataset}{how}, and those still to come.")
+
+
+def _other_prompt(detector: Detector) -> int | None:
+    """The newest version of the prompt that this detector does not use; None where there is no other."""
+    others = [number for number in prompts.versions(detectors.PROMPT) if str(number) != detector.prompt_version]
+    return max(others, default=None)
 
 
 def _form(request: HttpRequest, base: Detector | None) -> HttpResponse:
-    form = DetectorForm(request.POST or None, initial=DetectorForm.initial_of(base) if base else None)
+    other = whole_number(request.GET.get("prompt", ""))
+    form = DetectorForm(request.POST or None, initial=DetectorForm.initial_of(base, prompt=other) if base else None)
     if request.method == "POST" and form.is_valid():
         try:
             made = detectors.create(by=person_of(request), **form.values())
@@ -157,7 +169,7 @@ def _job(pk: int) -> DetectionJob:
 
 def _jobs(detector: Detector) -> dict[str, Any]:
     jobs = list(detector.jobs.select_related("detector", "dataset").order_by("-id"))
-    return {"detector": detector, **_with_counts(jobs)}
+    return {"detector": detector, "batches": batching.standings(jobs), **_with_counts(jobs)}
 
 
 def _with_counts(jobs: list[DetectionJob]) -> dict[str, Any]:

@@ -66,6 +66,17 @@ def numbers_csv(request: HttpRequest, pk: int) -> HttpResponse:
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
 
 
+@reader_required
+def coverage_csv(request: HttpRequest, pk: int) -> HttpResponse:
+    """How many answers each detector labelled, for each model."""
+    result_set = results.default(get_object_or_404(Dataset, pk=pk))
+    if result_set is None:
+        raise Http404
+    headers = {"Content-Disposition": 'attachment; filename="coverage.csv"'}
+    text = tables.coverage_csv(frames.masks(result_set))
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+
+
 def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
     found = frames.masks(result_set)
     measure = choice.chosen("measure", "corr_tp")
@@ -86,10 +97,19 @@ def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
         "turns": turns,
         "k": k,
         "board": leaderboard.board(found, measure, axis, k) if found.columns else None,
+        "coverage": _coverage(found),
         "pair": len(found.primary) == tables.PAIR,
         **_charts(found, measure, axis, k),
         **_published(measure, k),
     }
+
+
+def _coverage(found: frames.Masks) -> list[dict[str, Any]]:
+    """One row a model: its answers, and how many of them each detector labelled."""
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for row in frames.coverage(found):
+        grouped.setdefault(row["model"], []).append(row)
+    return [{**rows[0], "detectors": rows} for rows in grouped.values()]
 
 
 def _charts(found: frames.Masks, measure: str, axis: str, k: int) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from benchmark.management import waiting
 from benchmark.management.finding import dataset_named, detector_named
 from benchmark.management.waiting import Standing
 from benchmark.models import DetectionJob, Run
-from benchmark.models.detectors import DetectionState, JobState
+from benchmark.models.detectors import DetectionState, JobMode, JobState
 from benchmark.models.runs import ENDED, RunState
-from benchmark.services import detectors
+from benchmark.services import batch_steps, detectors
 from fpco_site.errors import FpcoError
 
 
@@ -25,12 +25,21 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("detector", metavar="DETECTOR", help="a detector's slug, or slug@version")
         parser.add_argument("dataset", metavar="DATASET", help="a dataset's name")
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument(
+            "--batch",
+            dest="mode",
+            action="store_const",
+            const="batch",
+            help="in batches at half the price, within a day",
+        )
+        how.add_argument("--live", dest="mode", action="store_const", const="live", help="by live calls, as at first")
         parser.add_argument("--wait", action="store_true", help="until it ends; works here where no worker does")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             detector, dataset = detector_named(options["detector"]), dataset_named(options["dataset"])
-            job = detectors.request(detector=detector, dataset=dataset, by=None, retry=True)
+            job = detectors.request(detector=detector, dataset=dataset, by=None, retry=True, mode=options["mode"])
         except FpcoError as error:
             raise CommandError(error.message) from error
         title = f"{detector} over {dataset}"
@@ -58,13 +67,22 @@ class Command(BaseCommand):
 
 
 def _standing(job: DetectionJob) -> Standing:
-    """Over when the job has ended, or when all that is left waits for runs that are paused."""
+    """Over when the job has ended, or when all that is left waits for runs that are paused.
+
+    Batches are taken further here too: a worker that does so meanwhile is in nobody's way.
+    """
+    if job.mode == JobMode.BATCH:
+        batch_steps.work()
     job.refresh_from_db(fields=["state", "pause_reason"])
     states: dict[str, int] = dict(job.detections.order_by().values_list("state").annotate(n=Count("pk")))
-    left = states.get(DetectionState.WAITING, 0) + states.get(DetectionState.RUNNING, 0)
-    over = job.state != JobState.RUNNING or (not _can_go_on(job) and not states.get(DetectionState.RUNNING, 0))
+    held = states.get(DetectionState.RUNNING, 0) + states.get(DetectionState.BATCHED, 0)
+    left = states.get(DetectionState.WAITING, 0) + held
+    over = job.state != JobState.RUNNING or (not _can_go_on(job) and not held)
     total = sum(states.values())
-    return Standing(total - left, total, note="dialogues", over=over)
+    note = (
+        f"dialogues, {states[DetectionState.BATCHED]:,} in batches" if DetectionState.BATCHED in states else "dialogues"
+    )
+    return Standing(total - left, total, note=note, over=over)
 
 
 def _can_go_on(job: DetectionJob) -> bool:

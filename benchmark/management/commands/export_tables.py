@@ -1,4 +1,4 @@
-"""Write the study's tables 5, 6 and 7 of a dataset as CSV."""
+"""Write the study's tables 5, 6 and 7 of a dataset as CSV, and what they rest on."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -13,7 +13,10 @@ from fpco_site.errors import FpcoError
 
 
 class Command(BaseCommand):
-    help = "Write corr_tp.csv, turn_corr.csv and corr_fp.csv of a dataset's default result set into a folder."
+    help = (
+        "Write corr_tp.csv, turn_corr.csv and corr_fp.csv of a dataset's default result set into a folder, with "
+        "coverage.csv: how many answers each detector labelled."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path)
@@ -25,7 +28,9 @@ class Command(BaseCommand):
         if result_set is None:
             raise CommandError("Nothing has run over this dataset yet, so there is nothing to tabulate.")
         try:
-            written = tables.write(frames.masks(result_set), options["folder"], options["rounding"])
+            found = frames.masks(result_set)
+            written = tables.write(found, options["folder"], options["rounding"])
+            written.append(tables.write_coverage(found, options["folder"]))
         except FpcoError as error:
             raise CommandError(error.message) from error
         except OSError as error:
