@@ -19,7 +19,7 @@ from fpco_site.errors import Invalid
 from fpco_site.llm import drafts as wire
 from fpco_site.llm import engine, prompts
 from fpco_site.llm.engine import Call, Claim
-from fpco_site.llm.types import ProviderError, Request
+from fpco_site.llm.types import ErrorKind, ProviderError, Request
 
 # The offline drafter's way to say that one description has nothing to change: nothing is wrong with the provider.
 OWN = frozenset({"nothing_to_change"})
@@ -157,18 +157,23 @@ def _record(call: Call[Ask]) -> Claim[Ask] | None:
 
 
 def _after_error(call: Call[Ask], error: ProviderError) -> Claim[Ask] | None:
-    """What can be this draft's own trouble fails it at the second time; anything else stops the job."""
+    """The draft fails where the trouble is its own; what is everybody's stops the job."""
     claim = call.claim
     if not call.last:
         return _go_on(claim)
-    if error.code in OWN:
+    if error.code in OWN or call.fault is engine.Fault.OWN or _again(claim, error):
         return _end(claim, DraftState.FAILED)
-    ends = DraftCall.objects.filter(draft=claim.id, verdict=CallVerdict.FAILED, last=True).count()
-    if ends > 1 and not engine.is_everybodys(error):
-        return _end(claim, DraftState.FAILED)
-    reason = engine.pause_reason(error, claim.endpoint, go_on="continue")
-    draft_jobs.stop_by_engine(job=claim.group, reason=reason)
+    if call.fault is engine.Fault.EVERYBODYS:
+        reason = engine.pause_reason(error, claim.endpoint, go_on="continue")
+        draft_jobs.stop_by_engine(job=claim.group, reason=reason)
     return _end(claim, DraftState.WAITING)
+
+
+def _again(claim: Claim[Ask], error: ProviderError) -> bool:
+    """Whether this very request was refused before: then it fails, or the job would stop for it for ever."""
+    if engine.is_everybodys(error) or error.kind is not ErrorKind.PERMANENT:
+        return False
+    return DraftCall.objects.filter(draft=claim.id, verdict=CallVerdict.FAILED, last=True).count() > 1
 
 
 def _go_on(claim: Claim[Ask]) -> Claim[Ask] | None:

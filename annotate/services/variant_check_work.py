@@ -18,7 +18,7 @@ from fpco_site.llm import engine, prompts
 from fpco_site.llm import variant_checks as wire
 from fpco_site.llm.engine import Call, Claim
 from fpco_site.llm.strict_json import ParseError
-from fpco_site.llm.types import Picture, Reply, Request
+from fpco_site.llm.types import ErrorKind, Picture, ProviderError, Reply, Request
 
 BAD_REPLIES = 2  # after so many unreadable replies the check has failed
 
@@ -101,16 +101,22 @@ class VariantCheckWork(engine.LeasedWork[Case]):
             return self._after_reply(call, call.reply, changed)
         if call.error is not None:
             changed |= {"error": call.error.message, "request_id": call.error.request_id, "reply": call.error.raw}
-            if call.last and engine.is_everybodys(call.error):
-                reason = engine.pause_reason(call.error, call.claim.endpoint, go_on="continue")
-                row.update(**changed, state=CheckState.WAITING, **VariantCheck.FREE)
-                variant_checks.stop_by_engine(checker=call.claim.group, reason=reason)
+            if call.fault in (engine.Fault.UNCLEAR, engine.Fault.EVERYBODYS) and not _refused(call.error):
+                row.update(**changed)
+                self._give_back(call, call.error)
                 return None
         if not call.last:
             row.update(**changed)
             return _go_on(call.claim)
         row.update(**changed, state=CheckState.FAILED, finished_at=timezone.now(), **VariantCheck.FREE)
         return None
+
+    def _give_back(self, call: Call[Case], error: ProviderError) -> None:
+        """The check waits again; where no other would fare better, all of its checker's are stopped."""
+        self.release([call.claim])
+        if call.fault is engine.Fault.EVERYBODYS:
+            reason = engine.pause_reason(error, call.claim.endpoint, go_on="continue")
+            variant_checks.stop_by_engine(checker=call.claim.group, reason=reason)
 
     def _after_reply(self, call: Call[Case], reply: Reply, changed: dict[str, Any]) -> Claim[Case] | None:
         """A verdict ends the check; a reply that can't be read is asked for once more, then it has failed."""
@@ -127,6 +133,11 @@ class VariantCheckWork(engine.LeasedWork[Case]):
             changed["state"] = CheckState.FAILED
         row.update(**changed, finished_at=timezone.now(), **VariantCheck.FREE)
         return None
+
+
+def _refused(error: ProviderError) -> bool:
+    """Whether the provider judged this very request: then it has failed."""
+    return error.kind is ErrorKind.PERMANENT and not engine.is_everybodys(error)
 
 
 def _go_on(claim: Claim[Case]) -> Claim[Case] | None:

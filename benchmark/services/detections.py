@@ -13,7 +13,7 @@ from benchmark.models.runs import ENDED
 from benchmark.services import calls as call_rows
 from benchmark.services import detectors, spending
 from fpco_site.llm import detection
-from fpco_site.llm.engine import Call, Claim, pause_reason
+from fpco_site.llm.engine import Call, Claim, Fault, is_everybodys, pause_reason
 from fpco_site.llm.models import Leased
 from fpco_site.llm.strict_json import ParseError
 from fpco_site.llm.types import ErrorKind, ProviderError
@@ -52,8 +52,9 @@ def record(*, calls: Sequence[Call[Judgement]]) -> list[Case | None]:
     """Write how calls ended, inside the caller's transaction; returns the claims to go on with, or None.
 
     Only a reply with exactly one boolean for each turn asked leaves labels. Any other is asked once
-    more, with a larger cap if it was cut; then the detection has failed and its labels are missing. A
-    permanent error pauses the job and gives the detection back; the second time, the detection fails.
+    more, with a larger cap if it was cut; then the detection has failed and its labels are missing. So it
+    has where the last error is its own; it is given back where that is not clear or is everybody's, which
+    pauses the job.
     """
     keys = [call.claim.id for call in calls]
     rows = Detection.objects.filter(pk__in=keys, lease_token__isnull=False).order_by("pk").select_for_update()
@@ -150,11 +151,19 @@ def _after_error(call: Call[Judgement], error: ProviderError) -> Case | None:
     claim = call.claim
     if not call.last:
         return _go_on(claim)
-    if error.kind is not ErrorKind.PERMANENT:
+    if call.fault not in (Fault.UNCLEAR, Fault.EVERYBODYS) or _again(claim, error):
         return _end(claim, DetectionState.FAILED)
-    detectors.pause_by_engine(job=claim.group, reason=pause_reason(error, claim.endpoint))
-    permanent = DetectionCall.objects.filter(detection=claim.id, error_class__startswith=error.kind.value)
-    return _end(claim, DetectionState.FAILED if permanent.count() > 1 else DetectionState.WAITING)
+    if call.fault is Fault.EVERYBODYS:
+        detectors.pause_by_engine(job=claim.group, reason=pause_reason(error, claim.endpoint))
+    return _end(claim, DetectionState.WAITING)
+
+
+def _again(claim: Case, error: ProviderError) -> bool:
+    """Whether this very request was refused before: then it fails, or the job would pause for it for ever."""
+    if is_everybodys(error) or error.kind is not ErrorKind.PERMANENT:
+        return False
+    calls = DetectionCall.objects.filter(detection=claim.id, error_class__startswith=error.kind.value)
+    return calls.count() > 1  # this one is kept already
 
 
 def _go_on(claim: Case) -> Case | None:

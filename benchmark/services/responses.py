@@ -14,9 +14,9 @@ from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import DialogueState, RunState
 from benchmark.services import calls as call_rows
 from benchmark.services import runs, spending
-from fpco_site.llm.engine import Call, Claim, pause_reason
+from fpco_site.llm.engine import Call, Claim, Fault, is_everybodys, pause_reason
 from fpco_site.llm.models import Leased
-from fpco_site.llm.types import ErrorKind, Picture
+from fpco_site.llm.types import ErrorKind, Picture, ProviderError
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ def record(*, calls: Sequence[Call[Conversation]]) -> list[Talk | None]:
 
     A call whose token no longer holds its dialogue leaves nothing. A turn with text gets its Response
     and the dialogue goes on; one without stops it; an error that is not the last leaves it as it is.
-    A permanent error pauses the run and gives the dialogue back; the second time on a turn, it fails.
+    The last error of a turn fails its dialogue where the trouble is its own, gives it back where that is
+    not clear, and gives it back and pauses the run where it is everybody's.
     """
     page = _Page(calls)
     claims = [page.write(call) for call in calls]
@@ -90,7 +91,7 @@ class _Page:
         self._written.append(call)
         outcome = self._attempts[-1].outcome
         if call.error is not None:
-            return self._after_error(call, call.error.kind)
+            return self._after_error(call, call.error)
         if outcome in (CallOutcome.BLOCKED, CallOutcome.EMPTY, CallOutcome.FAILED):
             return self._end(claim, DialogueState.STOPPED)
         self._responses.append(_response(call, outcome))
@@ -103,16 +104,22 @@ class _Page:
             return self._end(claim, DialogueState.COMPLETE)
         return self._go_on(replace(claim, state=replace(talk, answers=(*talk.answers, text or ""))))
 
-    def _after_error(self, call: Call[Conversation], kind: ErrorKind) -> Talk | None:
+    def _after_error(self, call: Call[Conversation], error: ProviderError) -> Talk | None:
         claim = call.claim
         if not call.last:
             return self._go_on(claim)
-        if kind is not ErrorKind.PERMANENT:
+        if call.fault not in (Fault.UNCLEAR, Fault.EVERYBODYS) or self._again(call, error):
             return self._end(claim, DialogueState.FAILED)
-        assert call.error is not None
-        self._pauses.setdefault(claim.group, pause_reason(call.error, claim.endpoint))
-        permanent = Attempt.objects.filter(dialogue=claim.id, turn=claim.state.turn, error_class__startswith=kind.value)
-        return self._end(claim, DialogueState.FAILED) if permanent.exists() else self._give_back(claim)
+        if call.fault is Fault.EVERYBODYS:
+            self._pauses.setdefault(claim.group, pause_reason(error, claim.endpoint))
+        return self._give_back(claim)
+
+    def _again(self, call: Call[Conversation], error: ProviderError) -> bool:
+        """Whether this very request was refused before: then it fails, or the run would pause for it for ever."""
+        if is_everybodys(error) or error.kind is not ErrorKind.PERMANENT:
+            return False
+        turn = Attempt.objects.filter(dialogue=call.claim.id, turn=call.claim.state.turn)
+        return turn.filter(error_class__startswith=error.kind.value).exists()
 
     def _go_on(self, claim: Talk) -> Talk | None:
         """The claim, where the run still wants answers."""

@@ -146,7 +146,8 @@ class Reply:
     """What a provider answered. `text` is None exactly where the outcome has none.
 
     `reason` says why in words (filter category, token cap, ...). `capped` is true where the token cap
-    ended it, with text or without. `raw` is the reply's body as it came.
+    ended it, with text or without. `raw` is the reply's body as it came. `hold` is the seconds that
+    the provider wants no further call, None where it wants more.
     """
 
     outcome: Outcome
@@ -160,6 +161,7 @@ class Reply:
     seconds: float = 0.0
     raw: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
+    hold: float | None = None
 
 
 class Provider(Protocol):

@@ -14,7 +14,7 @@ from annotate.services.draft_calls import Ask
 from annotate.services.draft_jobs import Wish
 from annotate.services.drafting_work import DraftWork
 from fpco_site.errors import Conflict, Invalid
-from fpco_site.llm.engine import Call, Claim
+from fpco_site.llm.engine import Call, Claim, Fault
 from fpco_site.llm.models import Worker
 from fpco_site.llm.types import ErrorKind, Outcome, ProviderError, Reply, Request, Usage
 from tests import factories
@@ -58,11 +58,13 @@ class Desk:
         return [self.work.open(claim) for claim in self.work.claim(room=room, worker=self.worker)]
 
     def record(
-        self, claim: Claim[Ask], end: Reply | ProviderError, *, last: bool = True
+        self, claim: Claim[Ask], end: Reply | ProviderError, *, last: bool = True, fault: Fault = Fault.EVERYBODYS
     ) -> tuple[Claim[Ask] | None, Request]:
         """The claim to go on with, and what was sent."""
         request = self.work.request(claim)
-        given: dict[str, Any] = {"reply": end} if isinstance(end, Reply) else {"error": end, "last": last}
+        given: dict[str, Any] = (
+            {"reply": end} if isinstance(end, Reply) else {"error": end, "last": last, "fault": fault}
+        )
         [following] = self.work.record([Call(claim, request, timezone.now(), 0.25, **given)])
         return following, request
 
@@ -372,7 +374,10 @@ def test_drafts_of_two_items_are_no_proposal(ada: User) -> None:
         (KEY_REFUSED, "Check the key in OPENAI_API_KEY, restart the worker, then continue."),
         (ProviderError(ErrorKind.PERMANENT, "No such model.", status=404), "Check that gpt-9 exists"),
         (ProviderError(ErrorKind.PERMANENT, "You ran out.", status=429, code="insufficient_quota"), "Add credit"),
-        (ProviderError(ErrorKind.TRANSIENT, "Connection refused."), "Mend the cause, then continue."),
+        (
+            ProviderError(ErrorKind.TRANSIENT, "Connection refused."),
+            "check the connection, the address and the provider",
+        ),
     ],
 )
 def test_a_provider_that_is_out_stops_the_job_at_once_with_advice(
@@ -586,4 +591,5 @@ def test_a_provider_that_is_down_for_good_stops_the_job(ada: User) -> None:
     run_engine(FakeProvider(down))
     job.refresh_from_db()
     assert (job.state, states(job)) == ("stopped", ["waiting"] * 3)
-    assert job.stop_reason == "Connection refused. Mend the cause, then continue."
+    advice = "check the connection, the address and the provider, then continue."
+    assert job.stop_reason == f"Connection refused. No call is answered: {advice}"

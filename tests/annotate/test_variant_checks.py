@@ -14,7 +14,7 @@ from annotate.services import variant_checks, variants
 from annotate.services.variant_check_work import VariantCheckWork
 from fpco_site.errors import Conflict, Invalid, NotConfigured
 from fpco_site.llm import prompts, simulated
-from fpco_site.llm.engine import Call, Claim
+from fpco_site.llm.engine import Call, Claim, Fault
 from fpco_site.llm.models import Worker
 from fpco_site.llm.simulated import checker as scripted
 from fpco_site.llm.strict_json import ParseError
@@ -58,7 +58,9 @@ def answer(claim: Claim[Any], text: str | None = None, error: ProviderError | No
     work = VariantCheckWork()
     usage = Usage(input=100, cached=20, output=10)
     reply = Reply(Outcome.ANSWERED, text, model="m-1", raw=(text or "").encode(), usage=usage) if not error else None
-    [after] = work.record([Call(claim, work.request(claim), timezone.now(), 0.5, reply=reply, error=error)])
+    fault = Fault.EVERYBODYS if error else None
+    call = Call(claim, work.request(claim), timezone.now(), 0.5, reply=reply, error=error, fault=fault)
+    [after] = work.record([call])
     return after
 
 

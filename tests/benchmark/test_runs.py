@@ -192,23 +192,88 @@ def test_transient_errors_are_kept_and_tried_again(ada: User) -> None:
     ]
 
 
-def test_a_turn_that_keeps_failing_fails_its_dialogue_alone(ada: User) -> None:
-    run = begun(ada, items=2)
-    doomed = run.dialogues.first()
-    assert doomed is not None
-    first = doomed.item.turns.get(number=1).asked
+def spoilt(run: Run, error: ProviderError, *, turn: int = 2) -> Any:
+    """Answers, except on one turn of the run's first dialogue, where it always fails."""
+    doomed = run.dialogues.order_by("pk")[0].item.sha256
 
     async def ask(request: Request) -> Reply:
-        if turn_of(request) == 2 and len(failures) < 5:
-            failures.append(request.messages[0].text == first)
-            raise ProviderError(ErrorKind.TRANSIENT, "cut")
+        if turn_of(request) == turn and request.picture is not None and request.picture.sha256 == doomed:
+            raise error
         return await answer(request)
 
-    failures: list[bool] = []
-    run = runs.change(run=run, concurrency=1, budget=None, by=ada)
-    run_engine(FakeProvider(ask))
-    assert states(run) == ["failed", "complete"]
+    return ask
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderError(ErrorKind.TRANSIENT, "It broke.", status=500),
+        ProviderError(ErrorKind.PERMANENT, "A bad picture.", status=400),
+    ],
+)
+def test_a_turn_that_keeps_failing_fails_its_dialogue_alone(ada: User, concurrency: int, error: ProviderError) -> None:
+    run = begun(ada, items=3, concurrency=concurrency)
+    run_engine(FakeProvider(spoilt(run, error)))
+    assert states(run) == ["failed", "complete", "complete"]
     assert fresh(run).state == "incomplete"
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            ProviderError(ErrorKind.TRANSIENT, "It is overloaded.", status=503),
+            "It is overloaded. No call is answered: when the provider works again, resume.",
+        ),
+        (
+            ProviderError(ErrorKind.TRANSIENT, "The connection failed.", code="connection"),
+            "The connection failed. No call is answered: check the connection, the address and the provider, "
+            "then resume.",
+        ),
+        (
+            ProviderError(ErrorKind.TRANSIENT, "No answer within 120 seconds.", code="timeout"),
+            "No answer within 120 seconds. No call is answered: check the connection, the address and the provider, "
+            "then resume.",
+        ),
+        (
+            ProviderError(ErrorKind.PERMANENT, "Unknown parameter.", status=400),
+            "Unknown parameter. Resume to go on; what is refused again is marked as failed.",
+        ),
+    ],
+)
+def test_a_provider_that_answers_nobody_pauses_the_run_and_fails_no_dialogue(
+    ada: User, concurrency: int, error: ProviderError, words: str
+) -> None:
+    run = begun(ada, items=3, concurrency=concurrency)
+    down = [False]
+
+    async def ask(request: Request) -> Reply:
+        down[0] = down[0] or turn_of(request) == 3
+        if down[0]:
+            raise error
+        return await answer(request)
+
+    run_engine(FakeProvider(ask))
+    assert (fresh(run).state, fresh(run).pause_reason) == ("paused", words)
+    assert set(states(run)) == {"waiting"}
+    assert not Dialogue.objects.filter(lease_token__isnull=False).exists()
+
+    runs.resume(run=run, by=ada)
+    run_engine(FakeProvider(answer))
+    assert fresh(run).state == "complete"
+    assert Response.objects.count() == 30
+
+
+def test_a_provider_that_asks_for_a_very_long_wait_pauses_the_run(ada: User) -> None:
+    run = begun(ada, items=2)
+    error = ProviderError(ErrorKind.RATE_LIMITED, "No more today.", status=429, retry_after=5 * 3600)
+    run_engine(FakeProvider(fails(1, error)))
+    reason = "No more today. It asks to be left alone for 5 hours: resume after that."
+    assert (fresh(run).state, fresh(run).pause_reason) == ("paused", reason)
+    assert set(states(run)) == {"waiting"}
+    assert Attempt.objects.filter(error_class="rate_limited").count() == Attempt.objects.count() <= 2
 
 
 def test_a_permanent_error_pauses_and_says_what_to_do(ada: User) -> None:
@@ -228,12 +293,22 @@ def test_a_permanent_error_pauses_and_says_what_to_do(ada: User) -> None:
 
 def test_a_turn_that_is_refused_for_good_twice_fails_its_dialogue(ada: User) -> None:
     run = begun(ada)
-    provider = FakeProvider(fails(2, ProviderError(ErrorKind.PERMANENT, "Bad request.", status=400)))
+    provider = FakeProvider(fails(1, ProviderError(ErrorKind.PERMANENT, "Bad request.", status=400)))
     run_engine(provider)
+    assert (fresh(run).state, states(run)) == ("paused", ["waiting"])
     runs.resume(run=run, by=ada)
     run_engine(provider)
     assert states(run) == ["failed"]
     assert fresh(run).state == "incomplete"
+
+
+def test_a_refused_key_never_fails_a_dialogue_however_often_it_is_resumed(ada: User) -> None:
+    run = begun(ada, items=3)
+    provider = FakeProvider(fails(2, ProviderError(ErrorKind.PERMANENT, "Wrong key.", status=401)))
+    for _ in range(3):
+        run_engine(provider)
+        assert (fresh(run).state, set(states(run))) == ("paused", {"waiting"})
+        runs.resume(run=run, by=ada)
 
 
 def test_a_missing_key_is_named_not_shown(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ calls `hint()` when it has written rows that can be claimed.
 """
 
 from fpco_site.llm.engine.advice import is_everybodys, pause_reason
+from fpco_site.llm.engine.faults import Fault
 from fpco_site.llm.engine.gate_rows import GateFacts
 from fpco_site.llm.engine.gate_rows import facts as gate_facts
 from fpco_site.llm.engine.hints import hint
@@ -14,6 +15,7 @@ from fpco_site.llm.engine.work import Call, Claim, LeasedWork, Work, register, s
 __all__ = [
     "Call",
     "Claim",
+    "Fault",
     "GateFacts",
     "LeasedWork",
     "Work",

@@ -82,12 +82,13 @@ class View:
         """
         self.settling += 1
         backed_off = FIRST_WAIT if self.proven or not self.wait else min(LONGEST_GUESS, self.wait * 2)
-        wait = retry_after if retry_after is not None else backed_off
         at_once = float((self.in_flight + 1) * max(1, self.workers))
         limit = at_once if self.limit is None else min(self.limit, at_once)
-        if epoch == self.epoch and not self.proven and self.limit is not None:
-            return self._bounded(wait), self.limit
-        return self._bounded(wait), max(1.0, limit / 2)
+        too_early = epoch == self.epoch and not self.proven
+        if too_early and self.limit is not None:
+            # A provider that asks for no time at all, or too little, is not asked as fast as it refuses.
+            return self._bounded(max(retry_after or 0.0, backed_off)), self.limit
+        return self._bounded(backed_off if retry_after is None else retry_after), max(1.0, limit / 2)
 
     def settled(self) -> None:
         """The 429 is committed, and `see` was told so."""

@@ -16,8 +16,9 @@ from django.utils import timezone
 from fpco_site.errors import FpcoError, NotConfigured
 from fpco_site.llm import sent
 from fpco_site.llm.engine import gate_rows, gates
-from fpco_site.llm.engine.advice import NOT_CONFIGURED
+from fpco_site.llm.engine.advice import NOT_CONFIGURED, is_everybodys
 from fpco_site.llm.engine.config import Config
+from fpco_site.llm.engine.faults import Fault, Faults
 from fpco_site.llm.engine.work import Call, Claim, Work
 from fpco_site.llm.engine.writer import Writer
 from fpco_site.llm.providers import warm
@@ -57,9 +58,12 @@ class House(Protocol):
     writer: Writer
     gates: gates.Gates
     providers: Providers
+    faults: Faults
     stopping: asyncio.Event
 
     def is_open(self, work: Work[Any], group: int) -> bool: ...
+
+    def close(self, work: Work[Any], group: int) -> None: ...
 
 
 class Lane:
@@ -68,27 +72,28 @@ class Lane:
     def __init__(self, house: House, work: Work[Any], claim: Claim[Any]) -> None:
         self._house = house
         self._work = work
+        self.claim = claim
         self.group = claim.group
         self.key = gate_rows.key_of(claim.endpoint)
-        self.row = claim.id
-        self._claim = claim
+        self.lost = False  # its worker was declared dead: the row may be somebody else's by now
+        self._troubles = house.faults.group(work.kind, claim.group)
         self._tries = 0
 
     async def run(self) -> None:
-        claim = await self._open(self._claim)
+        claim = await self._open(self.claim)
         while claim is not None and not self._leaving():
             claim = await self._step(claim)
         if claim is not None:
             await self._house.writer.do(partial(self._work.release, [claim]))
 
     def _leaving(self) -> bool:
-        return self._house.stopping.is_set() or not self._house.is_open(self._work, self.group)
+        return self.lost or self._house.stopping.is_set() or not self._house.is_open(self._work, self.group)
 
     async def _open(self, claim: Claim[Any]) -> Claim[Any] | None:
         try:
             return await asyncio.to_thread(self._work.open, claim)
         except Exception as error:
-            return await self._record(_call(claim, error=_permanent(error)))
+            return await self._give_up(_call(claim, error=_permanent(error)))
 
     async def _step(self, claim: Claim[Any]) -> Claim[Any] | None:
         """One call, recorded; returns the claim to go on with."""
@@ -96,58 +101,78 @@ class Lane:
             request = self._work.request(claim)
             provider = await self._house.providers.get(claim.endpoint)
         except Exception as error:
-            return await self._record(_call(claim, error=_permanent(error)))
-        key = self.key
-        epoch = await self._house.gates.enter(key, give_up=self._leaving, tick=self._house.config.tick)
+            return await self._give_up(_call(claim, error=_permanent(error)))
+        epoch = await self._house.gates.enter(self.key, give_up=self._leaving, tick=self._house.config.tick)
         if epoch is None:
             return claim
         try:
             call = await _ask(provider, claim, request)
         finally:
-            self._house.gates.leave(key)
-        return await self._settle(call, key, epoch)
+            self._house.gates.leave(self.key)
+        return await self._settle(call, epoch)
 
-    async def _settle(self, call: Call[Any], key: str, epoch: int) -> Claim[Any] | None:
+    async def _settle(self, call: Call[Any], epoch: int) -> Claim[Any] | None:
         """Record a call that was made and do what its end asks for: go on, wait, or try again."""
         error = call.error
         if error is None:
-            self._tries = 0
-            self._grow(key, epoch)
+            self._answered(call.reply, epoch)
             return await self._record(call)
+        if error.kind is ErrorKind.PERMANENT or is_everybodys(error):
+            return await self._give_up(call)
         if error.kind is ErrorKind.RATE_LIMITED:
-            return await self._limited(replace(call, last=False), error, key, epoch)
-        if error.kind is ErrorKind.PERMANENT:
-            return await self._record(call)
+            return await self._limited(replace(call, last=False), error, epoch)
+        if error.retry_after is not None:
+            self._hold(error.retry_after, epoch, error.message)
         self._tries += 1
-        call = replace(call, last=self._tries >= self._house.config.tries)
-        claim = await self._record(call)
+        if self._tries >= self._house.config.tries:
+            return await self._give_up(call)
+        self._troubles.failed(call.claim.id, error)
+        claim = await self._record(replace(call, last=False))
         if claim is not None:
-            await self._back_off(error)
+            await self._back_off()
         return claim
 
-    def _grow(self, key: str, epoch: int) -> None:
-        view = self._house.gates.view(key)
+    async def _give_up(self, call: Call[Any]) -> Claim[Any] | None:
+        """Record an error that isn't tried again, with whose trouble it is."""
+        assert call.error is not None
+        self._troubles.failed(call.claim.id, call.error)
+        fault = self._troubles.judge(call.claim.id, call.error)
+        if fault is Fault.EVERYBODYS:
+            self._house.close(self._work, self.group)
+        return await self._record(replace(call, last=True, fault=fault))
+
+    def _answered(self, reply: Reply | None, epoch: int) -> None:
+        self._tries = 0
+        self._troubles.answered(self.claim.id)
+        view = self._house.gates.view(self.key)
         limit = view.answered() if view.epoch == epoch else None
         if limit is not None:
-            self._house.writer.do(partial(gate_rows.grow, key=key, epoch=epoch, limit=limit))
+            self._house.writer.do(partial(gate_rows.grow, key=self.key, epoch=epoch, limit=limit))
+        if reply is not None and reply.hold is not None:
+            self._hold(reply.hold, epoch, "The provider says that nothing is left until its next reset.")
 
-    async def _limited(self, call: Call[Any], error: ProviderError, key: str, epoch: int) -> Claim[Any] | None:
-        view = self._house.gates.view(key)
+    def _hold(self, seconds: float, epoch: int, reason: str) -> None:
+        """Close the gate for all workers, at the same limit: it was no 429."""
+        wait = self._house.gates.view(self.key).hold(seconds)
+        if wait is not None:
+            self._house.writer.do(partial(gate_rows.hold, key=self.key, epoch=epoch, wait=wait, reason=reason))
+
+    async def _limited(self, call: Call[Any], error: ProviderError, epoch: int) -> Claim[Any] | None:
+        view = self._house.gates.view(self.key)
         wait, limit = view.limited(error.retry_after, epoch)
+        told = error.retry_after is not None
+        shrink = partial(gate_rows.shrink, key=self.key, epoch=epoch, wait=wait, limit=limit, told=told)
         try:
-            shrunk = self._house.writer.do(
-                partial(gate_rows.shrink, key=key, epoch=epoch, wait=wait, limit=limit, reason=error.message)
-            )
+            shrunk = self._house.writer.do(partial(shrink, reason=error.message))
             claim = await self._record(call)
             await shrunk
         finally:
             view.settled()
         return claim
 
-    async def _back_off(self, error: ProviderError) -> None:
+    async def _back_off(self) -> None:
         config = self._house.config
         delay = min(config.longest_backoff, config.backoff * 2 ** (self._tries - 1)) * random.uniform(0.5, 1.5)
-        delay = max(delay, error.retry_after or 0.0)
         end = time.monotonic() + delay
         while not self._leaving() and (left := end - time.monotonic()) > 0:
             with suppress(TimeoutError):
@@ -160,7 +185,8 @@ class Lane:
         except Exception as error:
             log.exception("A call of %s %d could not be stored", self._work.kind, call.claim.id)
             refused = ProviderError(ErrorKind.PERMANENT, f"The answer could not be stored: {type(error).__name__}.")
-            return await self._house.writer.record(self._work, replace(call, reply=None, error=refused, last=True))
+            lost = replace(call, reply=None, error=refused, last=True, fault=Fault.OWN)
+            return await self._house.writer.record(self._work, lost)
 
 
 async def _ask(provider: Provider, claim: Claim[Any], request: Request) -> Call[Any]:

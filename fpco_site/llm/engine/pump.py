@@ -17,6 +17,7 @@ from fpco_site.llm import providers
 from fpco_site.llm.engine import config as configuration
 from fpco_site.llm.engine import gate_rows, gates, leases
 from fpco_site.llm.engine.config import Config
+from fpco_site.llm.engine.faults import Faults
 from fpco_site.llm.engine.lanes import Lane, Providers
 from fpco_site.llm.engine.work import Claim, Work, works
 from fpco_site.llm.engine.writer import Writer
@@ -119,6 +120,7 @@ class Engine:
     ) -> None:
         self.config = config
         self.gates = gates.Gates()
+        self.faults = Faults()
         self.stopping = asyncio.Event()
         self.writer = Writer(config, self.gates.see, self.stopping.is_set)
         self.providers = Providers(make)
@@ -126,7 +128,7 @@ class Engine:
         self._process = process
         self._worker: UUID
         self._lanes: dict[asyncio.Task[None], tuple[Work[Any], Lane]] = {}
-        self._broken: set[tuple[Work[Any], int]] = set()
+        self._broken: dict[tuple[Work[Any], int], Claim[Any]] = {}  # what lanes that broke off still hold
         self._outages = 0
         self._closed: set[tuple[str, int]] = set()
         self._used: set[str] = set()  # keys that the database knows this worker to use
@@ -134,6 +136,10 @@ class Engine:
 
     def is_open(self, work: Work[Any], group: int) -> bool:
         return (work.kind, group) not in self._closed
+
+    def close(self, work: Work[Any], group: int) -> None:
+        """Ask no more for a group that is about to be paused; the next look says what the database holds."""
+        self._closed.add((work.kind, group))
 
     async def run(self, *, stay: bool) -> None:
         self._worker = await self.writer.do(self._process.join)
@@ -185,7 +191,7 @@ class Engine:
         if self._outages == self.writer.outages:
             return
         self._outages = self.writer.outages
-        known = self._broken | {(work, lane.row) for work, lane in self._lanes.values()}
+        known = self._broken.keys() | {(work, lane.claim.id) for work, lane in self._lanes.values()}
         with suppress(Exception):
             for work in self._kinds:
                 keep = {row for of, row in known if of is work}
@@ -206,10 +212,15 @@ class Engine:
         if room <= 0:
             return work, []
         try:
-            return work, await self.writer.do(partial(work.claim, room=room, worker=self._worker))
+            return work, await self.writer.do(partial(self._take, work, room))
         except Exception:
             log.exception("No %s could be claimed", work.kind)
             return work, []
+
+    def _take(self, work: Work[Any], room: int) -> list[Claim[Any]]:
+        """DB. Claims; what was set aside until now, even by a call of this very group of writes, comes last."""
+        work.aside = self.faults.aside(work.kind)
+        return work.claim(room=room, worker=self._worker)
 
     async def _pending(self) -> bool:
         found = await asyncio.gather(*(self.writer.do(work.pending) for work in self._kinds), return_exceptions=True)
@@ -226,9 +237,9 @@ class Engine:
         work, lane = self._lanes.pop(task)
         self._changed.set()
         if not task.cancelled() and (error := task.exception()) is not None:
-            # Its row stays held, so that nothing is asked twice, until this worker leaves.
-            self._broken.add((work, lane.row))
             log.error("A lane of %s broke off", work.kind, exc_info=error)
+            self.faults.group(work.kind, lane.group).broke(lane.claim.id)
+            self._broken[work, lane.claim.id] = lane.claim
 
     async def _drain(self) -> None:
         """Let calls in flight finish and be committed; lanes end after their call once the engine stops."""
@@ -237,18 +248,32 @@ class Engine:
             await asyncio.wait(list(self._lanes), timeout=self.config.grace)
 
     async def _watch(self) -> None:
-        """Beat, and free what dead workers hold."""
+        """Beat, and free what dead workers and broken lanes hold."""
         while True:
             with suppress(Exception):
                 if not await self.writer.do(partial(leases.beat, self._worker)):
-                    log.warning("This worker was declared dead; it goes on as a new one")
-                    self._process.worker, self._used = None, set()
-                    self._worker = await self.writer.do(self._process.join)
+                    await self._begin_anew()
                 sweep = partial(self._process.sweeper.sweep, self._kinds, stale=self.config.stale)
                 for dead in await self.writer.do(sweep):
                     log.warning("Worker %s stood still; what it held is free again", dead)
                     self._changed.set()
+                await self._mend()
             await asyncio.sleep(self.config.beat)
+
+    async def _begin_anew(self) -> None:
+        """Go on as a new worker: what the one declared dead held is no longer ours to ask for."""
+        log.warning("This worker was declared dead; it goes on as a new one")
+        for _, lane in self._lanes.values():
+            lane.lost = True
+        self._process.worker, self._used = None, set()
+        self._worker = await self.writer.do(self._process.join)
+
+    async def _mend(self) -> None:
+        """Give back what broken lanes hold. A row that breaks lane after lane stays held until this worker leaves."""
+        for (work, row), claim in list(self._broken.items()):
+            if self.faults.group(work.kind, claim.group).may_go_on(row):
+                await self.writer.do(partial(work.release, [claim]))
+                del self._broken[work, row]
 
     async def _look(self) -> None:
         """See, every tick, which groups were closed and how many workers share each limit."""

@@ -27,6 +27,7 @@ from django.core.files.storage import default_storage
 from django.db import models
 from django.utils.module_loading import import_string
 
+from fpco_site.llm.engine.faults import Fault
 from fpco_site.llm.models import Leased
 from fpco_site.llm.types import Endpoint, Picture, ProviderError, Reply, Request
 
@@ -52,7 +53,8 @@ class Call[S]:
 
     `request` is None where it could not be built. `seconds` is wall time from sending to the end.
     `last` is true where the engine won't ask again by itself: after a reply, after a permanent
-    error, and after the last try of a transient one. A rate-limited call is never the last.
+    error, after the last try of a transient one, and where the provider asks for a wait too long to
+    sit out. `fault` says whose trouble the last error is, and so what becomes of the row (`Fault`).
     `sent_sha256` is the hash of the body that was put on the wire, with the picture by its hash (`llm.sent`).
     """
 
@@ -63,6 +65,7 @@ class Call[S]:
     reply: Reply | None = None
     error: ProviderError | None = None
     last: bool = True
+    fault: Fault | None = None
     sent_sha256: str = ""
 
     def sent(self, *, picture_sha256: str) -> bytes | None:
@@ -85,9 +88,10 @@ class Call[S]:
 
 
 class Work[S](ABC):
-    """One kind of work. An instance lives as long as the engine runs and keeps no state of its own."""
+    """One kind of work. An instance lives as long as the engine runs and keeps no state but `aside`."""
 
     kind: ClassVar[str]
+    aside: Collection[int] = frozenset()  # rows that the engine wants claimed after all others
 
     @abstractmethod
     def pending(self) -> bool:
@@ -145,8 +149,10 @@ class LeasedWork[S](Work[S]):
         """Mark up to `room` waiting rows of `rows` as running for `worker`; returns their ids in order."""
         if room <= 0:
             return []
-        free = rows.filter(state=self.waiting).select_for_update(skip_locked=True, of=("self",))
-        ids = [row.pk for row in free.only("pk")[:room]]
+        free = rows.filter(state=self.waiting).select_for_update(skip_locked=True, of=("self",)).only("pk")
+        ids = [row.pk for row in (free.exclude(pk__in=self.aside) if self.aside else free)[:room]]
+        if self.aside and len(ids) < room:
+            ids += [row.pk for row in free.filter(pk__in=self.aside)[: room - len(ids)]]
         self._rows().filter(pk__in=ids).update(state=self.running, lease_worker_id=worker, lease_token=token)
         return ids
 

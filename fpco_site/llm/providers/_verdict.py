@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from fpco_site.llm.providers import _waits
 from fpco_site.llm.providers._wire import Answer
 from fpco_site.llm.types import Outcome, ProviderError, Reply, Usage
 
@@ -76,6 +77,7 @@ def _reply(said: Said, answer: Answer, outcome: Outcome, text: str | None, reaso
         seconds=answer.seconds,
         raw=answer.raw,
         headers=answer.headers,
+        hold=_waits.used_up(answer.headers),
     )
 
 

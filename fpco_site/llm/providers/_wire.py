@@ -4,18 +4,18 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from fpco_site.errors import Invalid
+from fpco_site.llm.providers import _waits
 from fpco_site.llm.types import Endpoint, ErrorKind, Picture, ProviderError
 
 MESSAGE_LENGTH = 500
 # Nobody who writes a question can know it, so it can't stand in one.
 PICTURE_MARK = f"picture-{secrets.token_hex(16)}"
 
-QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+DAILY_QUOTA = "daily_quota"
+QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", DAILY_QUOTA})
 TRANSIENT_STATUSES = frozenset({408, 409, 425, 499})
 KEPT_HEADERS = ("x-ratelimit-", "retry-after", "x-request-id", "request-id", "openai-processing-ms", "date")
 
@@ -69,22 +69,6 @@ def kept_headers(headers: Mapping[str, str], key: str) -> dict[str, str]:
     return {name.lower(): scrub(value, key) for name, value in headers.items() if name.lower().startswith(KEPT_HEADERS)}
 
 
-def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Seconds to wait as a Retry-After header asks, given in seconds or as an HTTP date."""
-    lowered = {name.lower(): value for name, value in headers.items()}
-    if (milliseconds := _seconds(lowered.get("retry-after-ms", ""))) is not None:
-        return milliseconds / 1000
-    value = lowered.get("retry-after", "").strip()
-    if (seconds := _seconds(value)) is not None:
-        return seconds
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
-
-
 def error_kind(status: int, code: str) -> ErrorKind:
     """What to do about an error status: an exhausted quota is a 429 that waiting doesn't mend."""
     if status == 429:
@@ -103,7 +87,7 @@ def refused_by_status(*, provider: str, status: int, raw: bytes, headers: Mappin
         scrub(f"{provider} answered {status}: {said}", key)[:MESSAGE_LENGTH],
         status=status,
         code=scrub(code, key),
-        retry_after=wait if wait is not None else retry_after(headers),
+        retry_after=wait if wait is not None else _waits.asked_by_headers(headers),
         request_id=kept_headers(headers, key).get("x-request-id", ""),
         raw=scrub_bytes(raw, key),
     )
@@ -170,20 +154,13 @@ def _error_in(raw: bytes) -> tuple[str, str, float | None]:
     body = body[0] if isinstance(body, list) and body else body
     outer = table(body)
     inner = table(outer.get("error")) or outer
-    words = [inner.get("code"), inner.get("type"), inner.get("status")]
-    quota = next((word for word in words if isinstance(word, str) and word.lower() in QUOTA_CODES), "")
-    code = quota or next((word for word in words if isinstance(word, str) and word), "")
+    details = rows(inner.get("details"))
+    # A detail's reason says more than the status beside it: Google's answer to a wrong key is a plain 400.
+    words = [*(row.get("reason") for row in details), inner.get("code"), inner.get("type"), inner.get("status")]
+    named = [word for word in words if isinstance(word, str) and word]
+    quota = DAILY_QUOTA if _waits.is_daily(details) else next((w for w in named if w.lower() in QUOTA_CODES), "")
     message = string(inner.get("message")) or string(outer.get("error"))
-    delays = [string(row.get("retryDelay")).removesuffix("s") for row in rows(inner.get("details"))]
-    return code, message, next((wait for wait in map(_seconds, delays) if wait is not None), None)
-
-
-def _seconds(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 <= value < float("inf") else None
+    return quota or next(iter(named), ""), message, _waits.asked_by_details(details)
 
 
 def _chain(error: BaseException) -> list[BaseException]:
