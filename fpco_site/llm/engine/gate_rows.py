@@ -1,5 +1,6 @@
 """Gates in the database: what all workers know of a key's rate limit. Every function here is DB."""
 
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -83,17 +84,18 @@ def use(worker: UUID, keys: Iterable[str]) -> None:
     Worker.objects.filter(pk=worker).update(gates=sorted(keys))
 
 
-def shrink(*, key: str, epoch: int, wait: float, limit: float, reason: str, told: bool = True) -> bool:
+def shrink(*, key: str, epoch: int, wait: float, limit: float, reason: str, told_at: float | None = None) -> bool:
     """Close a gate for `wait` seconds and lower its limit; False where another 429 did so first.
 
-    Such a late 429 still lengthens a wait that ends before its own, where the provider `told` it.
+    Such a late 429 still lengthens a wait that ends before its own, where the provider told it:
+    at `told_at`, on this worker's monotonic clock.
     """
     gate, _ = Gate.objects.get_or_create(key=key)
     changed = Gate.objects.filter(pk=gate.pk, shrunk__lte=epoch).update(
         shrunk=F("epoch") + 1, limit=limit, changed_at=Now(), **_closed(wait, reason)
     )
-    if not changed and told:
-        _lengthen(gate.pk, wait, reason)
+    if not changed and told_at is not None:
+        _lengthen(gate.pk, wait - (time.monotonic() - told_at), reason)
     return bool(changed)
 
 

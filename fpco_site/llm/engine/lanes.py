@@ -160,8 +160,8 @@ class Lane:
     async def _limited(self, call: Call[Any], error: ProviderError, epoch: int) -> Claim[Any] | None:
         view = self._house.gates.view(self.key)
         wait, limit = view.limited(error.retry_after, epoch)
-        told = error.retry_after is not None
-        shrink = partial(gate_rows.shrink, key=self.key, epoch=epoch, wait=wait, limit=limit, told=told)
+        told_at = None if error.retry_after is None else time.monotonic()
+        shrink = partial(gate_rows.shrink, key=self.key, epoch=epoch, wait=wait, limit=limit, told_at=told_at)
         try:
             shrunk = self._house.writer.do(partial(shrink, reason=error.message))
             claim = await self._record(call)

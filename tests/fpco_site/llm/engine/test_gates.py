@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -113,11 +114,18 @@ def test_a_lane_at_the_gate_gives_up_when_it_has_to() -> None:
 @pytest.mark.django_db
 @pytest.mark.worker
 def test_a_later_429_lengthens_the_wait_and_shrinks_nothing() -> None:
-    gate_rows.shrink(key=KEY, epoch=0, wait=2, limit=16, reason="slow down")
-    assert not gate_rows.shrink(key=KEY, epoch=0, wait=60, limit=8, reason="slower")
-    assert gate_rows.read() == [gate_rows.Row(KEY, 2, 60.0, 16.0)]
-    assert not gate_rows.shrink(key=KEY, epoch=0, wait=120, limit=8, reason="a guess", told=False)
-    assert gate_rows.read() == [gate_rows.Row(KEY, 2, 60.0, 16.0)]
+    now = time.monotonic()
+    gate_rows.shrink(key=KEY, epoch=0, wait=60, limit=16, reason="slow down", told_at=now)
+    assert not gate_rows.shrink(key=KEY, epoch=0, wait=600, limit=8, reason="slower", told_at=now)
+    [row] = gate_rows.read()
+    assert (row.epoch, row.limit) == (2, 16.0)
+    assert 590 < row.wait <= 600
+    for late in (
+        {"wait": 660, "told_at": now - 120},  # it came before, and was committed after
+        {"wait": 900, "told_at": None},  # a guess of ours
+    ):
+        assert not gate_rows.shrink(key=KEY, epoch=0, limit=8, reason="", **late)
+    assert gate_rows.read()[0].epoch == 2
 
 
 @pytest.mark.django_db
