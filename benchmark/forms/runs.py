@@ -68,9 +68,20 @@ class RunForm(forms.Form):
         """The dataset and models as the form stands, valid or not."""
         if not self.is_bound:
             given = whole_number(str(self.initial.get("dataset", "")))
-            return (None if given is None else Dataset.objects.filter(pk=given).first()), []
+            named = [pk for entry in self.initial.get("models", []) if (pk := whole_number(str(entry))) is not None]
+            models = EvaluatedModel.objects.filter(pk__in=named) if named else []
+            return (None if given is None else Dataset.objects.filter(pk=given).first()), list(models)
         self.is_valid()
         return self.cleaned_data.get("dataset"), list(self.cleaned_data.get("models") or [])
+
+    def plan(self) -> dict[str, Any]:
+        """What an estimate needs to know of these runs, as the form stands, valid or not."""
+        given = self.cleaned_data if self.is_bound else self.initial
+        return {
+            "concurrency": given.get("concurrency"),
+            "prompt_version": given.get("prompt_version"),
+            "cap": given.get("max_output_tokens"),
+        }
 
 
 def _words(entry: ModelEntry) -> str:

@@ -198,6 +198,14 @@ def retriable(*, run: Run) -> list[Lost]:
     return [Lost(outcome, dialogues[outcome], turns[outcome]) for outcome in RETRIABLE if dialogues[outcome]]
 
 
+def stuck(*, run: Run) -> dict[str, list[int]]:
+    """The dialogues that a retry would take up, by the outcome they ended at."""
+    found: dict[str, list[int]] = {outcome: [] for outcome in RETRIABLE}
+    for dialogue, (outcome, _) in _stuck(run).items():
+        found[outcome].append(dialogue)
+    return found
+
+
 def pause_by_engine(*, run: int, reason: str) -> None:
     """Pause a running run and say why."""
     Run.objects.filter(pk=run, state=RunState.RUNNING).update(state=RunState.PAUSED, pause_reason=reason)

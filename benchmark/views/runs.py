@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
 from annotate.permissions import author_required, person_of, reader_required
-from benchmark import pace, progress
+from benchmark import estimates, pace, progress
 from benchmark.forms.runs import ChangeForm, RetryForm, RunForm
-from benchmark.models import Dialogue, EvaluatedModel, Run
+from benchmark.models import Detector, Dialogue, EvaluatedModel, Run
 from benchmark.models.runs import DialogueState, RunState
 from benchmark.progress import WORDS
 from benchmark.services import blindness, runs
@@ -94,7 +94,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
 @require_safe
 @author_required
 def run_estimate(request: HttpRequest) -> HttpResponse:
-    """How many calls the form as it stands would make."""
+    """What the form as it stands would take: calls, tokens, dollars, time."""
     return render(request, "benchmark/run_new.html#estimate", _estimate(RunForm(request.GET)))
 
 
@@ -143,7 +143,7 @@ def run_stop(request: HttpRequest, pk: int) -> HttpResponse:
 
 @author_required
 def run_retry(request: HttpRequest, pk: int) -> HttpResponse:
-    """How many dialogues would be taken up again, by outcome; then takes them up."""
+    """How many dialogues would be taken up again, by outcome, and at what cost; then takes them up."""
     run = _run(pk)
     lost = runs.retriable(run=run)
     form = RetryForm(request.POST or None, lost=lost)
@@ -152,7 +152,11 @@ def run_retry(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, f"{count} dialogues go on where they stopped.")
         return redirect("run_detail", pk)
     chosen_ = request.POST.getlist("outcomes")
-    rows = [(row, WORDS[row.outcome], row.outcome in chosen_) for row in lost]
+    stuck = runs.stuck(run=run)
+    rows = [
+        (row, WORDS[row.outcome], row.outcome in chosen_, estimates.retry(run=run, dialogues=stuck[row.outcome]))
+        for row in lost
+    ]
     context = {"run": run, "form": form, "rows": rows, "larger_cap": _larger_cap(run)}
     return render(request, "benchmark/run_retry.html", context)
 
@@ -250,17 +254,20 @@ def _create(form: RunForm, request: HttpRequest) -> list[Run]:
 
 
 def _estimate(form: RunForm) -> dict[str, Any]:
-    """Calls of the chosen models over the chosen dataset; nothing where either is missing."""
+    """What the chosen models would take over the chosen dataset; nothing where no dataset is."""
     dataset, models = form.chosen()
     if dataset is None:
         return {}
-    dialogues, calls = progress.planned_calls(dataset)
-    pictures = dataset.items.filter(image__isnull=True).count()
+    rows = estimates.of_models(models=models, dataset=dataset, **form.plan())
+    judges = list(Detector.objects.filter(active=True, imported=False)) if rows else []
+    judged = sum(row.dialogues for row in rows)
+    labelling = estimates.of_detectors(detectors=judges, dataset=dataset, dialogues=judged)
     return {
         "dataset": dataset,
-        "chosen_models": models,
-        "planned_dialogues": dialogues,
-        "calls": calls,
-        "all_calls": calls * len(models),
-        "without_picture": pictures,
+        "estimates": rows,
+        "labelling": labelling,
+        "all": estimates.total(rows),
+        "all_labelling": estimates.total(labelling),
+        "planned": progress.planned_calls(dataset),
+        "without_picture": dataset.items.filter(image__isnull=True).count(),
     }
