@@ -10,3 +10,4 @@ class BenchmarkConfig(AppConfig):
 
         engine.register("benchmark.services.dialogue_work.DialogueWork")
         engine.register("benchmark.services.detection_work.DetectionWork")
+        engine.register("benchmark.services.connection_work.ConnectionWork")

@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from benchmark.views import (
     agreement,
+    connections,
     detectors,
     dialogues,
     models,
@@ -26,6 +27,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("models/load/", models.model_load, name="model_load"),
     path("models/<int:pk>/", models.model_detail, name="model_detail"),
     path("models/<int:pk>/edit/", models.model_edit, name="model_edit"),
+    # connections
+    path("connections/", connections.connection_list, name="connection_list"),
+    path("connections/live/", connections.connection_live, name="connection_live"),
+    path("connections/all/", connections.connection_request_all, name="connection_request_all"),
+    path("connections/<int:pk>/", connections.connection_detail, name="connection_detail"),
+    path("connections/<int:pk>/live/", connections.connection_one_live, name="connection_one_live"),
+    path("connections/<int:pk>/picture.png", connections.connection_picture, name="connection_picture"),
+    path("connections/<int:pk>/leave-out/", connections.connection_leave_out, name="connection_leave_out"),
+    path("connections/<str:kind>/<int:pk>/test/", connections.connection_request, name="connection_request"),
+    path("connections/<str:kind>/<int:pk>/send/", connections.connection_send_again, name="connection_send_again"),
     # detectors
     path("detectors/", detectors.detector_list, name="detector_list"),
     path("detectors/new/", detectors.detector_new, name="detector_new"),

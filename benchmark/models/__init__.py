@@ -5,6 +5,7 @@ can be followed to a model, a run or a verdict.
 """
 
 from benchmark.models.batches import BatchJob, BatchRequest
+from benchmark.models.connections import ConnectionCall, ConnectionTest
 from benchmark.models.detectors import Detection, DetectionCall, DetectionJob, Detector, DetectorLabel
 from benchmark.models.models import EvaluatedModel
 from benchmark.models.releases import Release
@@ -19,6 +20,8 @@ __all__ = [
     "Attempt",
     "BatchJob",
     "BatchRequest",
+    "ConnectionCall",
+    "ConnectionTest",
     "Detection",
     "DetectionCall",
     "DetectionJob",

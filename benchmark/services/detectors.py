@@ -16,6 +16,7 @@ from benchmark.models.runs import RunState
 from benchmark.services import spending
 from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm import batches, engine, prompts, providers
+from fpco_site.llm.models import EndpointFields
 
 OPEN = (JobState.RUNNING, JobState.PAUSED)
 PROMPT = "detector"
@@ -30,6 +31,7 @@ _IDENTITY = (
     "temperature",
     "top_p",
     "options",
+    "not_sent",
 )
 
 
@@ -53,6 +55,8 @@ def ensure(*, by: User | None, slug: str, prompt_version: int | None = None, **v
     """
     prompt = prompts.load(PROMPT, prompt_version)
     newest = Detector.objects.filter(slug=slug).order_by("-version").first()
+    if newest is not None and newest.model_id == values.get("model_id"):
+        values.setdefault("not_sent", newest.not_sent)
     made = Detector(
         slug=slug,
         version=newest.version + 1 if newest else 1,
@@ -73,6 +77,15 @@ def ensure(*, by: User | None, slug: str, prompt_version: int | None = None, **v
         setattr(newest, name, value)
     newest.save()
     return newest, False
+
+
+@transaction.atomic
+def ask_otherwise(*, detector: Detector, by: User | None, **values: Any) -> Detector:
+    """A detector with other settings and everything else as it is: a new version, unless nothing differs."""
+    kept = {field.name: getattr(detector, field.name) for field in EndpointFields._meta.get_fields()}
+    version = int(detector.prompt_version) if detector.prompt_version.isdigit() else None
+    kept |= {"slug": detector.slug, "name": detector.name, "prompt_version": version, **values}
+    return ensure(by=by, **kept)[0]
 
 
 @transaction.atomic

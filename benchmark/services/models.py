@@ -25,6 +25,7 @@ ENDPOINT_FIELDS = (
     "top_p",
     "concurrency",
     "options",
+    "timeout",
     "price_input",
     "price_cached_input",
     "price_output",
@@ -64,13 +65,17 @@ def create(*, by: User | None, **values: Any) -> EvaluatedModel:
 def update(*, model: EvaluatedModel, by: User | None, **values: Any) -> EvaluatedModel:
     """Change how a model is asked from now on; a run that exists keeps the settings it was made with.
 
-    A model that came from a release is no longer *imported* once it has a provider to be asked.
+    A model that came from a release is no longer *imported* once it has a provider to be asked. What another
+    model at another address refused is sent again.
     """
     row = EvaluatedModel.objects.select_for_update().get(pk=model.pk)
+    asked = _whom(row)
     for name, value in values.items():
         setattr(row, name, value)
     if row.imported and row.provider in providers.names():
         row.imported = False
+    if _whom(row) != asked:
+        row.not_sent = {}
     return _saved(row)
 
 
@@ -95,6 +100,10 @@ def load_catalogue(*, text: str, by: User | None) -> Loaded:
         state = drafters.ensure(name=entry.name, **entry_values(entry), **family)
         getattr(loaded, state).append(entry.name)
     return loaded
+
+
+def _whom(model: EvaluatedModel) -> tuple[str, str, str]:
+    return model.provider, model.model_id, model.base_url
 
 
 def entry_values(entry: catalogue.Entry) -> dict[str, Any]:

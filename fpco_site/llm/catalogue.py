@@ -9,7 +9,7 @@ from typing import Any
 
 from fpco_site.errors import Invalid
 from fpco_site.llm import providers, settings_rules
-from fpco_site.llm.types import Endpoint
+from fpco_site.llm.types import TIMEOUT, Endpoint
 
 # Known by name, run by nobody yet: its entries wait.
 WAITING = "transformers"
@@ -42,6 +42,7 @@ class Entry:
     price_cached_input: Decimal | None = None
     price_output: Decimal | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    timeout: float = TIMEOUT
     waiting: bool = False
 
     def endpoint(self) -> Endpoint:
@@ -54,6 +55,7 @@ class Entry:
             temperature=self.temperature,
             top_p=self.top_p,
             options=dict(self.options),
+            timeout=self.timeout,
         )
 
 
@@ -194,6 +196,7 @@ _FIELDS: dict[str, _Rule] = {
     ),
     "max_output_tokens": (_whole(1, 1_000_000), "must be a whole number from 1 to 1000000", int),
     "concurrency": (_whole(1, 1000), "must be a whole number from 1 to 1000", int),
+    "timeout": (_number(1, 3600), "must be a number of seconds from 1 to 3600", float),
     "temperature": (_number(0, 2), "must be a number from 0 to 2", float),
     "top_p": (_number(0, 1), "must be a number from 0 to 1", float),
     "price_input": _PRICE,

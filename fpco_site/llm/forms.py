@@ -6,9 +6,11 @@ from django import forms
 
 from fpco_site.llm import prompts, providers
 from fpco_site.llm.catalogue import VARIABLE
+from fpco_site.llm.models import LONGEST_TIMEOUT
+from fpco_site.llm.types import TIMEOUT
 
 ENDPOINT = ["provider", "model_id", "base_url", "api_key_env"]
-SETTINGS = ["max_output_tokens", "temperature", "top_p", "concurrency", "options"]
+SETTINGS = ["max_output_tokens", "temperature", "top_p", "concurrency", "timeout", "options"]
 PRICES = ["price_input", "price_cached_input", "price_output"]
 LABELS = {
     "model_id": "Model id",
@@ -45,6 +47,14 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
 
     offline: tuple[str, ...] = ()
     provider = forms.ChoiceField()
+    timeout = forms.FloatField(
+        required=False,
+        min_value=1,
+        max_value=LONGEST_TIMEOUT,
+        initial=TIMEOUT,
+        label="Seconds to wait for an answer",
+        help_text="A call that takes longer is given up and tried again.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -58,6 +68,10 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]
         if name and not VARIABLE.fullmatch(name):
             raise forms.ValidationError("This is the name of a variable (capital letters, digits, _), never a key.")
         return name
+
+    def clean_timeout(self) -> float:
+        """Empty: as long as usual."""
+        return self.cleaned_data["timeout"] or TIMEOUT
 
     def clean_options(self) -> dict[str, Any]:
         options = self.cleaned_data["options"] or {}

@@ -11,10 +11,11 @@ from django.db import models
 
 from fpco_site.fields import WrittenField
 from fpco_site.llm import money
-from fpco_site.llm.types import Endpoint
+from fpco_site.llm.types import TIMEOUT, Endpoint
 
 # Versions up to 100 are files that ship with the software; what authors save is counted from here.
 FIRST_SAVED = 101
+LONGEST_TIMEOUT = 3600
 PRICE_COLUMNS = ("price_input", "price_cached_input", "price_output")
 
 
@@ -49,6 +50,9 @@ class EndpointFields(PriceFields):
     top_p = models.FloatField(null=True, blank=True)
     concurrency = models.PositiveIntegerField(default=4)
     options = models.JSONField(default=dict, blank=True)
+    timeout = models.FloatField(default=TIMEOUT)
+    # What the model refuses and an author has confirmed to leave out: the setting's name -> the reason.
+    not_sent = models.JSONField(default=dict, blank=True, editable=False)
 
     class Meta(PriceFields.Meta):
         abstract = True
@@ -60,6 +64,8 @@ class EndpointFields(PriceFields):
             raise ValidationError("A base URL starts with http:// or https://.")
         if 0 in (self.concurrency, self.max_output_tokens):
             raise ValidationError("Calls at once and output tokens are at least 1; with 0 nothing would ever be said.")
+        if not 0 < self.timeout <= LONGEST_TIMEOUT:
+            raise ValidationError(f"An answer is waited for up to {LONGEST_TIMEOUT:,} seconds, and longer than 0.")
         if any(price is not None and price < 0 for price in self.price_columns().values()):
             raise ValidationError("A price is 0 or more.")
         if any(value is not None and not math.isfinite(value) for value in (self.temperature, self.top_p)):
@@ -82,6 +88,8 @@ class EndpointFields(PriceFields):
             temperature=self.temperature,
             top_p=self.top_p,
             options=dict(self.options),
+            timeout=self.timeout,
+            not_sent=dict(self.not_sent),
         )
 
     def settings(self) -> dict[str, Any]:
@@ -95,6 +103,8 @@ class EndpointFields(PriceFields):
             "temperature",
             "top_p",
             "options",
+            "timeout",
+            "not_sent",
         )
         return {name: getattr(self, name) for name in names}
 

@@ -1,7 +1,9 @@
 """The study's inference settings by interface: what an entry gets by default, and what is really sent."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from fpco_site.errors import Invalid
 from fpco_site.llm.types import Endpoint
 
 CAP = 256
@@ -39,4 +41,34 @@ def sampling(endpoint: Endpoint) -> dict[str, float]:
     """
     asked = endpoint.provider == "gemini" or (endpoint.temperature is not None and endpoint.temperature > 0)
     wanted = {"temperature": endpoint.temperature, "top_p": endpoint.top_p} if asked else {}
-    return {name: value for name, value in wanted.items() if value is not None}
+    return {name: value for name, value in wanted.items() if value is not None and name not in endpoint.not_sent}
+
+
+def cap(endpoint: Endpoint) -> int | None:
+    """The token cap that goes over the wire; None where the model refuses to be given one."""
+    return None if "max_output_tokens" in endpoint.not_sent else endpoint.max_output_tokens
+
+
+def extra(endpoint: Endpoint) -> dict[str, Any]:
+    """Further fields of the body that the endpoint's options ask for, as in {"body": {"enable_thinking": false}}.
+
+    Raises Invalid where they are no table.
+    """
+    given = endpoint.options.get("body", {})
+    if not isinstance(given, dict):
+        raise Invalid("The option 'body' of a model is a table of further fields to send.")
+    return {name: value for name, value in given.items() if f"body.{name}" not in endpoint.not_sent}
+
+
+def thinking_budget(endpoint: Endpoint) -> int | None:
+    """Tokens that Gemini may think for; None is not sent."""
+    budget: int | None = endpoint.options.get("thinking_budget")
+    return None if "thinking_budget" in endpoint.not_sent else budget
+
+
+def sent(endpoint: Endpoint) -> dict[str, Any]:
+    """Every setting that goes over the wire, by the names that `Endpoint.not_sent` knows it by."""
+    values: dict[str, Any] = {"max_output_tokens": cap(endpoint), **sampling(endpoint)}
+    values["thinking_budget"] = thinking_budget(endpoint) if endpoint.provider == "gemini" else None
+    named = {name: value for name, value in values.items() if value is not None}
+    return named | {f"body.{name}": value for name, value in extra(endpoint).items()}

@@ -23,6 +23,7 @@ class Outcome(StrEnum):
         return self in TEXT_OUTCOMES
 
 
+TIMEOUT = 120.0  # seconds that a call may take
 TEXT_OUTCOMES = frozenset({Outcome.ANSWERED, Outcome.CUT, Outcome.REFUSED})
 
 
@@ -66,6 +67,8 @@ class Endpoint:
     """Where and how a model is asked. `temperature` and `top_p` are sent only when not None.
 
     `api_key_env` names the environment variable that holds the key; the key itself is never kept here.
+    `timeout` is in seconds. `not_sent` names the settings that the model refuses, each with the reason: an
+    author has confirmed that they are left out (`settings_rules.sent` has the names).
     """
 
     provider: str
@@ -76,7 +79,8 @@ class Endpoint:
     temperature: float | None = None
     top_p: float | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    timeout: float = 120.0
+    timeout: float = TIMEOUT
+    not_sent: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,11 @@ NAMES = frozenset(
         "missing_id",
         "repeated_id",
         "not_boolean",
+        "blind",  # answers a connection test without looking at the picture
+        "forgetful",  # knows the last message alone
+        "text_only",  # 400 where there is a picture
+        "no_model",  # 404
+        "refuse",  # 400 where the body has the field `field`, as a model that doesn't take it
     }
 )
 
@@ -39,6 +44,7 @@ class Do:
     retry_after: str | None = None
     message: str = "The stub was told to misbehave."
     text: str | None = None
+    field: str = "temperature"
 
     def __post_init__(self) -> None:
         if self.what not in NAMES:

@@ -13,7 +13,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from fpco_site.llm.types import Outcome
-from tests.stubs import voice
+from tests.stubs import refusals, voice
 from tests.stubs.batches import BatchDesk
 from tests.stubs.misbehaviour import Do, command
 from tests.stubs.protocols import (
@@ -84,6 +84,7 @@ class StubServer:
         self._plain = plain
         self._script: list[Do] = []
         self._rules: dict[int, Do] = {}
+        self._models: dict[str, Do] = {}
         self._always: Do | None = None
         self._every: list[tuple[int, Do]] = []
         self._together = 0
@@ -107,6 +108,10 @@ class StubServer:
     def when(self, *, turn: int, do: str | int | Do) -> None:
         """Do this at every request of that turn."""
         self._rules[turn] = command(do)
+
+    def for_model(self, model: str, do: str | int | Do) -> None:
+        """Do this at every request to that model."""
+        self._models[model] = command(do)
 
     def always(self, do: str | int | Do | None) -> None:
         """Do this at every request; None ends it."""
@@ -191,13 +196,13 @@ class StubServer:
             self._record(protocol, request, raw, body, None, key)
             return web.json_response(protocol.error(400, "invalid_request_error", str(error)), status=400)
         number = self._record(protocol, request, raw, body, asked, key)
-        do = self._next(asked.turn, number)
+        do = self._models.get(asked.model) or self._next(asked.turn, number)
         if self.counts.in_flight >= self._together:
             self._all_here.set()
         await self._all_here.wait()
         if self.latency:
             await asyncio.sleep(self.latency)
-        response = await self._do(do, protocol, request, asked, key, number)
+        response = await self._do(do, protocol, request, asked, key, number, body)
         self.counts.answered += 1
         return response
 
@@ -222,7 +227,7 @@ class StubServer:
         return self._rules.get(turn) or self._always or Do()
 
     async def _do(
-        self, do: Do, protocol: Dialect, request: web.Request, asked: Asked, key: str, number: int
+        self, do: Do, protocol: Dialect, request: web.Request, asked: Asked, key: str, number: int, body: Any
     ) -> web.StreamResponse:
         if do.what == "hang":
             await asyncio.sleep(3600)
@@ -230,6 +235,11 @@ class StubServer:
             return await _cut(request, midway=do.what == "cut_midway")
         if do.what in {"rate_limit", "quota", "unauthorized", "status"}:
             return _error(do, protocol, key, number)
+        if refused := refusals.of(do, asked, body):
+            code, message, param, status = refused
+            answer = protocol.error(status, code, message)
+            answer["error"]["param"] = param
+            return web.json_response(answer, status=status, headers=_headers(number))
         if do.what in {"not_json", "no_choices"}:
             text = "<html>Not here.</html>" if do.what == "not_json" else '{"hello": "world"}'
             return web.Response(text=text, content_type="application/json", headers=_headers(number))
@@ -242,7 +252,7 @@ class StubServer:
         outcome = OUTCOMES.get(do.what, Outcome.ANSWERED)
         if outcome is Outcome.EMPTY:
             return Spoken("", outcome, reasoning=CAP_SPENT_ON_REASONING if do.what == "thinking" else 0)
-        text = do.text or await voice.says(asked.request, plain=self._plain)
+        text = do.text or await voice.says(asked.request, plain=self._plain, do=do.what)
         if do.what in SPOILT:
             text = voice.spoilt(text, do.what)
         if outcome is Outcome.REFUSED:

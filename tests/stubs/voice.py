@@ -1,10 +1,13 @@
 """What a well-behaved stub says: as a model, as a detector, as a drafting model and as one that checks variants."""
 
 import json
+import re
 from typing import Any
 
 from fpco_site.llm import providers
+from fpco_site.llm.connection.steps import OPENING, RECALL
 from fpco_site.llm.types import Endpoint, Request
+from tests.stubs import eye
 
 OFFLINE = {
     "model": providers.make(Endpoint("scripted", "stub-model", options={"habit": "skeptic"})),
@@ -13,8 +16,10 @@ OFFLINE = {
 }
 
 
-async def says(request: Request, *, plain: bool) -> str:
+async def says(request: Request, *, plain: bool, do: str = "answer") -> str:
     """The text of an answer to any request of this project."""
+    if request.messages[0].text.startswith(OPENING):
+        return _tested(request, do)
     keys = _keys(request)
     if "items" in keys:
         return (await OFFLINE["detector"].ask(request)).text or ""
@@ -29,6 +34,17 @@ async def says(request: Request, *, plain: bool) -> str:
         number = len(request.messages) // 2 + 1
         return f"It looks calm and is easy to see, as in answer {number}{', yes' * (number % 4)}."
     return (await OFFLINE["model"].ask(request)).text or ""
+
+
+def _tested(request: Request, do: str) -> str:
+    """The answer to a connection test, by really looking at the picture, or by guessing."""
+    first, last = request.messages[0].text, request.messages[-1].text
+    called = re.search("“(.+?)”", first)
+    if last == RECALL and called:
+        return "I don't know which name you mean." if do == "forgetful" else called.group(1).capitalize() + "."
+    if do == "blind" or request.picture is None:
+        return "417 red"
+    return eye.read(request.picture.data)
 
 
 def spoilt(text: str, how: str) -> str:

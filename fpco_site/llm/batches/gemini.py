@@ -99,10 +99,10 @@ class GeminiBatches:
 
     def _request(self, request: Request) -> dict[str, Any]:
         """The body that a live call would have, but for the model, which the job names once."""
-        budget, sampling = self._endpoint.options.get("thinking_budget"), settings_rules.sampling(self._endpoint)
-        extra = _wire.extra_body(self._endpoint)
+        budget, sampling = settings_rules.thinking_budget(self._endpoint), settings_rules.sampling(self._endpoint)
+        extra = settings_rules.extra(self._endpoint)
         wanted = {
-            "maxOutputTokens": self._endpoint.max_output_tokens,
+            "maxOutputTokens": settings_rules.cap(self._endpoint),
             "responseMimeType": "application/json" if request.schema is not None else None,
             "responseJsonSchema": request.schema if self._endpoint.options.get("send_schema") else None,
             "thinkingConfig": None if budget is None else {"thinkingBudget": budget},

@@ -79,6 +79,7 @@ class Call[S]:
             "max_output_tokens": endpoint.max_output_tokens,
             "temperature": endpoint.temperature,
             "top_p": endpoint.top_p,
+            "not_sent": endpoint.not_sent,
             "system": self.request.system,
             "messages": [{"role": message.role, "text": message.text} for message in self.request.messages],
             "picture_sha256": picture_sha256 if self.request.picture is not None else None,

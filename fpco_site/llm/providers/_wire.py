@@ -48,14 +48,6 @@ def spliced(body: Mapping[str, Any], picture: Picture | None) -> bytes:
     return b"".join((before, picture.base64.encode("ascii"), after))
 
 
-def extra_body(endpoint: Endpoint) -> dict[str, Any]:
-    """Further fields of the body that the endpoint's options ask for, as in {"body": {"enable_thinking": false}}."""
-    extra = endpoint.options.get("body", {})
-    if not isinstance(extra, dict):
-        raise Invalid("The option 'body' of a model is a table of further fields to send.")
-    return extra
-
-
 def scrub(text: str, key: str) -> str:
     return text.replace(key, "[key]") if key else text
 

@@ -8,6 +8,7 @@ from fpco_site.llm import variant_checks
 from fpco_site.llm.drafts import PREMISE
 from fpco_site.llm.simulated import author, checker
 from fpco_site.llm.simulated.reply import reply
+from fpco_site.llm.simulated.testing import honest
 from fpco_site.llm.types import Endpoint, ErrorKind, ProviderError, Reply, Request
 
 
@@ -23,6 +24,8 @@ class Drafter:
     async def ask(self, request: Request) -> Reply:
         if self._latency:
             await asyncio.sleep(self._latency)
+        if (truth := honest(request)) is not None:
+            return reply(model=self._model_id, text=truth, seconds=self._latency)
         try:
             body = json.loads(request.messages[-1].text)
             draft = self._made(request.schema_name, body)

@@ -34,7 +34,7 @@ class Gemini:
     def __init__(self, endpoint: Endpoint, key: str, *, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._endpoint = endpoint
         self._key = key
-        self._extra = _wire.extra_body(endpoint)
+        self._extra = settings_rules.extra(endpoint)
         # With a client of ours the SDK doesn't send again by itself when a connection breaks.
         self._http = httpx2.AsyncClient(
             limits=_pool.LIMITS,
@@ -83,12 +83,12 @@ class Gemini:
         )
 
     def _config(self, request: Request) -> types.GenerateContentConfig:
-        budget = self._endpoint.options.get("thinking_budget")
+        budget = settings_rules.thinking_budget(self._endpoint)
         sampling = settings_rules.sampling(self._endpoint)
         extra = {**self._extra, "contents": contents(request)}
         return types.GenerateContentConfig(
             system_instruction=request.system,
-            max_output_tokens=self._endpoint.max_output_tokens,
+            max_output_tokens=settings_rules.cap(self._endpoint),
             response_mime_type="application/json" if request.schema is not None else None,
             response_json_schema=request.schema if self._endpoint.options.get("send_schema") else None,
             thinking_config=None if budget is None else types.ThinkingConfig(thinking_budget=budget),

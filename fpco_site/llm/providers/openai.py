@@ -19,7 +19,7 @@ class OpenAIResponses:
 
     def __init__(self, endpoint: Endpoint, key: str) -> None:
         self._endpoint = endpoint
-        _wire.extra_body(endpoint)
+        settings_rules.extra(endpoint)
         self._line = Line(endpoint, key, _wire.address(endpoint, BASE_URL))
 
     async def ask(self, request: Request) -> Reply:
@@ -38,18 +38,19 @@ class OpenAIResponses:
 
 def body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
     """What is posted for a request, with PICTURE_MARK where the picture goes."""
-    extra = _wire.extra_body(endpoint)
+    extra = settings_rules.extra(endpoint)
     made: dict[str, Any] = {
         **extra,
         "model": endpoint.model_id,
         "instructions": request.system,
         "input": _input(request),
-        "max_output_tokens": endpoint.max_output_tokens,
         "store": False,
         # "auto" would drop the start of a long conversation, which is the picture.
         "truncation": "disabled",
         **settings_rules.sampling(endpoint),
     }
+    if (cap := settings_rules.cap(endpoint)) is not None:
+        made["max_output_tokens"] = cap
     if request.schema is not None:
         wanted = {"type": "json_schema", "name": request.schema_name, "strict": True, "schema": request.schema}
         made["text"] = {**_wire.table(extra.get("text")), "format": wanted}

@@ -21,7 +21,7 @@ class OpenAICompatible:
 
     def __init__(self, endpoint: Endpoint, key: str) -> None:
         self._endpoint = endpoint
-        _wire.extra_body(endpoint)
+        settings_rules.extra(endpoint)
         _cap_field(endpoint)
         self._line = Line(endpoint, key, _wire.address(endpoint))
 
@@ -41,14 +41,15 @@ class OpenAICompatible:
 
 def body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
     """What is posted for a request, with PICTURE_MARK where the picture goes."""
-    extra = _wire.extra_body(endpoint)
+    extra = settings_rules.extra(endpoint)
     made: dict[str, Any] = {
         **extra,
         "model": endpoint.model_id,
         "messages": _messages(request),
-        _cap_field(endpoint): endpoint.max_output_tokens,
         **settings_rules.sampling(endpoint),
     }
+    if (cap := settings_rules.cap(endpoint)) is not None:
+        made[_cap_field(endpoint)] = cap
     if request.schema is not None:
         wanted = {"name": request.schema_name, "strict": True, "schema": request.schema}
         made["response_format"] = {"type": "json_schema", "json_schema": wanted}

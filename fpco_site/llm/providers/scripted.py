@@ -7,6 +7,7 @@ from fpco_site.errors import Invalid
 from fpco_site.llm.simulated import chance, habits
 from fpco_site.llm.simulated.conversation import speak
 from fpco_site.llm.simulated.reply import reply
+from fpco_site.llm.simulated.testing import honest
 from fpco_site.llm.types import Endpoint, ErrorKind, Outcome, ProviderError, Reply, Request
 
 FAULTS = ("blocked", "empty", "cut", "refused", "transient", "permanent")
@@ -37,6 +38,8 @@ class Scripted:
     async def ask(self, request: Request) -> Reply:
         if self._latency:
             await asyncio.sleep(self._latency)
+        if (truth := honest(request)) is not None:
+            return self._reply("", truth)
         questions = [message.text for message in request.messages if message.role == "user"]
         answers = [message.text for message in request.messages if message.role == "assistant"]
         seed = (self._model_id, *questions, *answers)
