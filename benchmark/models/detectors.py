@@ -89,6 +89,9 @@ class DetectionState(models.TextChoices):
     FAILED = "failed", "failed"
 
 
+UNENDED = (DetectionState.WAITING, DetectionState.RUNNING, DetectionState.BATCHED)
+
+
 class Detection(Leased):
     """One detector over one dialogue: claimed once the dialogue has ended.
 

@@ -87,6 +87,7 @@ class DialogueState(models.TextChoices):
 
 
 ENDED = (DialogueState.COMPLETE, DialogueState.STOPPED, DialogueState.FAILED)
+UNENDED = (DialogueState.WAITING, DialogueState.RUNNING)
 
 
 class Dialogue(Leased):

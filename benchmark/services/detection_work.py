@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID, uuid4
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from annotate.models import DatasetTurn
 from benchmark.models import Detection, DetectionJob, Detector, DetectorLabel, Response
@@ -61,12 +61,11 @@ class DetectionWork(engine.LeasedWork[Judgement]):
         return set(DetectionJob.objects.filter(pk__in=groups, state=JobState.RUNNING).values_list("pk", flat=True))
 
     def _room(self, job: DetectionJob) -> int:
-        states: dict[str, int] = dict(_live(job).order_by().values_list("state").annotate(n=Count("pk")))
-        held = states.get(DetectionState.RUNNING, 0)
-        waiting = states.get(DetectionState.WAITING, 0)
+        held = _live(job).filter(state=DetectionState.RUNNING).count()
+        waiting = self.bounded(_live(job), most=job.concurrency - held)
         if not waiting and not held:
             detectors.finish(job=job.pk)
-        return max(0, min(waiting, job.concurrency - held))
+        return waiting
 
 
 def _live(job: DetectionJob) -> QuerySet[Detection]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotate.models import Dataset, User
 from benchmark.models import BatchJob, Detection, DetectionJob, Detector, Dialogue, Run
 from benchmark.models.batches import OPEN_BATCHES
-from benchmark.models.detectors import DetectionState, JobMode, JobState
+from benchmark.models.detectors import UNENDED, DetectionState, JobMode, JobState
 from benchmark.models.runs import RunState
 from benchmark.services import spending
 from fpco_site.errors import Conflict, Invalid
@@ -175,7 +175,7 @@ def finish(*, job: int) -> None:
     row = DetectionJob.objects.select_for_update().filter(pk=job, state__in=OPEN).first()
     if row is None or Run.objects.filter(_still_open(), dataset=row.dataset_id).exists():
         return
-    if row.detections.exclude(state__in=(DetectionState.COMPLETE, DetectionState.FAILED)).exists():
+    if row.detections.filter(state__in=UNENDED).exists():
         return
     failed = row.detections.filter(state=DetectionState.FAILED).exists()
     row.state = JobState.INCOMPLETE if failed else JobState.COMPLETE

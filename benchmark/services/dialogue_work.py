@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import models
-from django.db.models import Count
 
 from annotate.models import DatasetTurn
 from benchmark.models import Dialogue, Response, Run
@@ -73,16 +72,13 @@ class DialogueWork(engine.LeasedWork[Conversation]):
 
     def _room(self, run: Run) -> int:
         """How many more dialogues of a run may be asked at once; ends or pauses a run that wants none."""
-        states: dict[str, int] = dict(run.dialogues.order_by().values_list("state").annotate(n=Count("pk")))
-        held = states.get(DialogueState.RUNNING, 0)
-        waiting = states.get(DialogueState.WAITING, 0)
+        held = run.dialogues.filter(state=DialogueState.RUNNING).count()
+        waiting = self.bounded(run.dialogues.all(), most=run.concurrency - held)
         if not waiting:
             if not held:
                 runs.finish(run=run.pk)
             return 0
-        if budgets.pause_if_spent(run=run):
-            return 0
-        return max(0, min(waiting, run.concurrency - held))
+        return 0 if budgets.pause_if_spent(run=run) else waiting
 
 
 def _claims(run: Run, ids: Sequence[int], token: UUID, system: str, software: int) -> Iterable[Talk]:

@@ -16,7 +16,7 @@ from annotate.models import Dataset, User
 from annotate.services import datasets
 from benchmark.models import Attempt, Dialogue, EvaluatedModel, Run
 from benchmark.models.responses import CallOutcome
-from benchmark.models.runs import ENDED, DialogueState, RunState
+from benchmark.models.runs import ENDED, UNENDED, DialogueState, RunState
 from benchmark.services import detectors, spending, versions
 from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm import engine, prompts, providers
@@ -219,10 +219,11 @@ def finish(*, run: int) -> None:
     row = Run.objects.select_for_update().filter(pk=run, state__in=(RunState.RUNNING, RunState.PAUSED)).first()
     if row is None:
         return
-    states = dict(row.dialogues.order_by().values_list("state").annotate(n=Count("pk")))
-    if any(state not in ENDED for state in states):
+    # Looked up by state, never counted: it is asked for at every dialogue's end, however many there are.
+    if row.dialogues.filter(state__in=UNENDED).exists():
         return
-    row.state = RunState.INCOMPLETE if set(states) - {DialogueState.COMPLETE} else RunState.COMPLETE
+    gaps = row.dialogues.filter(state__in=(DialogueState.STOPPED, DialogueState.FAILED)).exists()
+    row.state = RunState.INCOMPLETE if gaps else RunState.COMPLETE
     row.finished_at, row.pause_reason = timezone.now(), ""
     row.save(update_fields=["state", "finished_at", "pause_reason"])
     detectors.finish_of(dataset=row.dataset_id)

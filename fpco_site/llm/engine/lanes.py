@@ -78,6 +78,7 @@ class Lane:
         self.lost = False  # its worker was declared dead: the row may be somebody else's by now
         self._troubles = house.faults.group(work.kind, claim.group)
         self._tries = 0
+        self._provider: tuple[Endpoint, Provider] | None = None
 
     async def run(self) -> None:
         claim = await self._open(self.claim)
@@ -99,7 +100,7 @@ class Lane:
         """One call, recorded; returns the claim to go on with."""
         try:
             request = self._work.request(claim)
-            provider = await self._house.providers.get(claim.endpoint)
+            provider = await self._provider_of(claim.endpoint)
         except Exception as error:
             return await self._give_up(_call(claim, error=_permanent(error)))
         epoch = await self._house.gates.enter(self.key, give_up=self._leaving, tick=self._house.config.tick)
@@ -110,6 +111,12 @@ class Lane:
         finally:
             self._house.gates.leave(self.key)
         return await self._settle(call, epoch)
+
+    async def _provider_of(self, endpoint: Endpoint) -> Provider:
+        """Looked up where the endpoint is another than that of the call before, which it seldom is."""
+        if self._provider is None or self._provider[0] is not endpoint:
+            self._provider = (endpoint, await self._house.providers.get(endpoint))
+        return self._provider[1]
 
     async def _settle(self, call: Call[Any], epoch: int) -> Claim[Any] | None:
         """Record a call that was made and do what its end asks for: go on, wait, or try again."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import threading
 import time
 from collections import Counter, defaultdict
@@ -133,6 +134,8 @@ class Engine:
         self._closed: set[tuple[str, int]] = set()
         self._used: set[str] = set()  # keys that the database knows this worker to use
         self._changed = asyncio.Event()
+        self._freed: set[Work[Any]] = set()  # kinds of which a lane ended since they were last claimed
+        self._looked: dict[Work[Any], float] = {}
 
     def is_open(self, work: Work[Any], group: int) -> bool:
         return (work.kind, group) not in self._closed
@@ -209,7 +212,7 @@ class Engine:
 
     async def _claims_of(self, work: Work[Any]) -> tuple[Work[Any], list[Claim[Any]]]:
         room = self.config.lanes - sum(1 for held, _ in self._lanes.values() if held is work)
-        if room <= 0:
+        if room <= 0 or not self._is_due(work):
             return work, []
         try:
             return work, await self.writer.do(partial(self._take, work, room))
@@ -221,6 +224,15 @@ class Engine:
         """DB. Claims; what was set aside until now, even by a call of this very group of writes, comes last."""
         work.aside = self.faults.aside(work.kind)
         return work.claim(room=room, worker=self._worker)
+
+    def _is_due(self, work: Work[Any]) -> bool:
+        """Whether to look for work of this kind now: one of its lanes ended, or a tick went by since the last look."""
+        now = time.monotonic()
+        if work not in self._freed and now - self._looked.get(work, -math.inf) < self.config.tick:
+            return False
+        self._freed.discard(work)
+        self._looked[work] = now
+        return True
 
     async def _pending(self) -> bool:
         found = await asyncio.gather(*(self.writer.do(work.pending) for work in self._kinds), return_exceptions=True)
@@ -235,6 +247,7 @@ class Engine:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         work, lane = self._lanes.pop(task)
+        self._freed.add(work)
         self._changed.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("A lane of %s broke off", work.kind, exc_info=error)

@@ -157,6 +157,10 @@ class LeasedWork[S](Work[S]):
         self._rows().filter(pk__in=ids).update(state=self.running, lease_worker_id=worker, lease_token=token)
         return ids
 
+    def bounded(self, rows: models.QuerySet[Any], *, most: int) -> int:
+        """How many of `rows` wait, counted up to `most`: a claim costs the same however many there are."""
+        return rows.filter(state=self.waiting).order_by()[: max(0, most)].count()
+
     def held(self, claims: Sequence[Claim[S]]) -> dict[int, UUID]:
         """Lock the rows of `claims` and say which token each is held under now, if any."""
         rows = self._rows().filter(pk__in=[claim.id for claim in claims], lease_token__isnull=False)

@@ -23,6 +23,7 @@ from fpco_site.llm.engine.work import Call, Claim, Work
 
 log = logging.getLogger(__name__)
 LARGEST_GROUP = 256
+LONGEST_GAP = 0.1
 TRIES = 5  # of a group that a database which answers does not take: a deadlock, a lock held too long
 
 
@@ -80,8 +81,10 @@ class Writer:
             while open_:
                 group, open_ = self._gather()
                 if group:
+                    begun = time.monotonic()
                     self._deliver(group, self._commit(group))
-                    time.sleep(self._config.gap)
+                    # As long as the commit took, others may write: a person who labels waits for the same lock.
+                    time.sleep(max(self._config.gap, min(LONGEST_GAP, time.monotonic() - begun)))
         finally:
             connections.close_all()
 
