@@ -136,6 +136,11 @@ class Concurrency:
     said: str = ""
 
     @property
+    def command(self) -> str:
+        """What to type where nobody works."""
+        return START_A_WORKER if self.tone == "bad" else ""
+
+    @property
     def word(self) -> str:
         return {"good": "at full strength", "info": "moving", "warn": "held back", "bad": "nobody works"}[self.tone]
 
@@ -149,7 +154,7 @@ def concurrency(run: Run, counts: DialogueCounts) -> Concurrency:
     facts = engine.gate_facts([run.endpoint()])[0]
     alive = Worker.objects.filter(stopped_at__isnull=True, seen_at__gte=timezone.now() - BEAT_SEEN).count()
     why, tone = _why(run, counts, alive, facts)
-    said = facts.reason if facts.limit is not None else ""
+    said = facts.reason if tone == "warn" else ""
     return Concurrency(counts.running, run.concurrency, alive, why, tone, facts.limit, said)
 
 
@@ -157,7 +162,7 @@ def _why(run: Run, counts: DialogueCounts, workers: int, facts: engine.GateFacts
     if run.state != RunState.RUNNING:
         return ("Calls in flight finish and are kept.", "info") if counts.running else ("Nothing is asked now.", "info")
     if not workers:
-        return f"No worker is running, so nothing is asked. Start one with: {START_A_WORKER}", "bad"
+        return "No worker is running, so nothing is asked. Start one:", "bad"
     if facts.opens_in > 0:
         return f"The provider asked to wait; calls go on in {ceil(facts.opens_in)} s.", "warn"
     if facts.limit is not None and facts.limit < run.concurrency:

@@ -189,7 +189,7 @@ def provenance(attempt: Attempt) -> dict[str, Any]:
     prompt, digest = settings.pop("prompt", ""), settings.pop("sha256", "")
     return {
         "model_asked": settings.get("model_id", ""),
-        "settings": settings,
+        "settings": {name: value for name, value in settings.items() if name != "api_key_env"},
         "not_sent": not_sent(settings),
         "prompt": prompt,
         "prompt_sha256": digest,

@@ -129,6 +129,8 @@ REST_FRAMEWORK = {
     # LoginRequiredMiddleware leaves DRF views alone, so DRF must ask for the sign-in itself.
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    # Escapes carry any text, even the half characters that a model may have written.
+    "UNICODE_JSON": False,
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

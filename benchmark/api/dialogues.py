@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -10,7 +11,7 @@ from rest_framework.response import Response as Reply
 from annotate.permissions import IsReader, person_of
 from benchmark import reader
 from benchmark.api._shared import NO_STORE
-from benchmark.models import Dialogue, Response
+from benchmark.models import Attempt, Dialogue, Response
 from benchmark.services import blindness
 
 
@@ -21,13 +22,43 @@ class LabelSerializer(serializers.Serializer[Any]):
     simulated = serializers.BooleanField(source="detector.simulated")
 
 
-class AttemptSerializer(serializers.Serializer[Any]):
+class TokensSerializer(serializers.Serializer[Any]):
+    input_tokens = serializers.IntegerField(allow_null=True)
+    cached_tokens = serializers.IntegerField(allow_null=True)
+    output_tokens = serializers.IntegerField(allow_null=True)
+    reasoning_tokens = serializers.IntegerField(allow_null=True)
+
+
+class ProvenanceSerializer(serializers.Serializer[Any]):
+    """How a call was asked: `not_sent` names settings that were asked for and that its interface is not sent."""
+
+    model_asked = serializers.CharField()
+    settings = serializers.DictField()
+    not_sent = serializers.ListField(child=serializers.CharField())
+    prompt = serializers.CharField()
+    prompt_sha256 = serializers.CharField()
+    image_sha256 = serializers.CharField()
+    software = serializers.DictField(child=serializers.CharField())
+
+
+class AttemptSerializer(TokensSerializer):
+    """One call, answered or not, and how it was asked."""
+
+    id = serializers.IntegerField()
     outcome = serializers.CharField()
     reason = serializers.CharField()
     error = serializers.CharField()
+    error_class = serializers.CharField()
+    status = serializers.IntegerField(allow_null=True)
     request_id = serializers.CharField()
+    request_sha256 = serializers.CharField()
     started_at = serializers.DateTimeField()
     seconds = serializers.FloatField()
+    provenance = serializers.SerializerMethodField()
+
+    @extend_schema_field(ProvenanceSerializer)
+    def get_provenance(self, attempt: Attempt) -> Any:
+        return reader.provenance(attempt)
 
 
 class TurnSerializer(serializers.Serializer[Any]):
@@ -40,6 +71,9 @@ class TurnSerializer(serializers.Serializer[Any]):
     outcome = serializers.CharField()
     response = serializers.CharField(source="response.text", default=None, allow_null=True)
     finish_reason = serializers.CharField(source="response.finish_reason", default=None, allow_null=True)
+    model_answered = serializers.CharField(source="response.model_answered", default=None, allow_null=True)
+    seconds = serializers.FloatField(source="response.seconds", default=None, allow_null=True)
+    tokens = TokensSerializer(source="response", allow_null=True)
     attempts = AttemptSerializer(many=True)
     labels = LabelSerializer(many=True)
 

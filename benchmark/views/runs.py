@@ -221,12 +221,10 @@ def _moving(run: Run, dialogues: progress.DialogueCounts) -> dict[str, Any]:
     """How fast a run goes and why not faster; nothing where it doesn't."""
     if run.imported or not (run.state == RunState.RUNNING or dialogues.running):
         return {}
-    now = pace.pace(run)
-    return {
-        "pace": now,
-        "left": now.left(pace.turns_left(run, dialogues)) if run.state == RunState.RUNNING else None,
-        "at_once": pace.concurrency(run, dialogues),
-    }
+    now, at_once = pace.pace(run), pace.concurrency(run, dialogues)
+    goes = run.state == RunState.RUNNING and at_once.workers
+    left = now.left(pace.turns_left(run, dialogues)) if goes else None
+    return {"pace": now, "left": left, "at_once": at_once}
 
 
 @transaction.atomic
