@@ -37,7 +37,8 @@ class RunForm(forms.Form):
         max_digits=12,
         decimal_places=4,
         label="Budget in US dollars a run",
-        help_text="The run pauses when its known cost reaches this. It needs the model's prices.",
+        help_text="Calls are held back as the cost nears it, then the run pauses; only those in flight can cost "
+        "more than was expected. It needs the model's prices.",
     )
 
     prompt_version = prompt_field()
@@ -99,7 +100,7 @@ class ChangeForm(forms.Form):
         max_digits=12,
         decimal_places=4,
         label="Budget in US dollars",
-        help_text="Empty: no limit. It needs the model's prices.",
+        help_text="Empty: no limit. It needs the run's prices. Raised, a run that paused for it can be resumed.",
     )
 
 

@@ -23,6 +23,8 @@ class Spending(PriceFields):
     run = models.OneToOneField(Run, null=True, blank=True, on_delete=models.PROTECT, related_name="spending")
     job = models.ForeignKey(DetectionJob, null=True, blank=True, on_delete=models.PROTECT, related_name="spendings")
     discount = models.DecimalField(max_digits=4, decimal_places=3, default=0)
+    # US dollars that a call is expected to cost, where a budget is kept by it.
+    expected = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
     calls = models.PositiveBigIntegerField(default=0)
     replies = models.PositiveBigIntegerField(default=0)
     counted = models.PositiveBigIntegerField(default=0)

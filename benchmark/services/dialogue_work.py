@@ -78,7 +78,8 @@ class DialogueWork(engine.LeasedWork[Conversation]):
             if not held:
                 runs.finish(run=run.pk)
             return 0
-        return 0 if budgets.pause_if_spent(run=run) else waiting
+        allowed = budgets.room(run=run, held=held)
+        return waiting if allowed is None else min(waiting, allowed)
 
 
 def _claims(run: Run, ids: Sequence[int], token: UUID, system: str, software: int) -> Iterable[Talk]:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,8 @@ from django.db.models import Max
 from benchmark.models import Attempt, Dialogue, Response, Run
 from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import DialogueState, RunState
+from benchmark.services import budgets, runs, spending
 from benchmark.services import calls as call_rows
-from benchmark.services import runs, spending
 from fpco_site.llm.engine import Call, Claim, Fault, is_everybodys, pause_reason
 from fpco_site.llm.models import Leased
 from fpco_site.llm.types import ErrorKind, Picture, ProviderError
@@ -70,7 +71,9 @@ class _Page:
         self._answered: dict[int, int] = dict(found.annotate(turn=Max("turn")))
         self._kept = _kept(calls)
         of_runs = Run.objects.filter(pk__in={call.claim.group for call in calls})
-        self._states: dict[int, str] = dict(of_runs.values_list("pk", "state"))
+        rows = list(of_runs.values_list("pk", "state", "budget"))
+        self._states: dict[int, str] = {pk: state for pk, state, _ in rows}
+        self._room = self._room_of({pk: budget for pk, _, budget in rows if budget is not None}, calls)
         self._responses: list[Response] = []
         self._attempts: list[Attempt] = []
         self._written: list[Call[Conversation]] = []
@@ -121,9 +124,23 @@ class _Page:
         turn = Attempt.objects.filter(dialogue=call.claim.id, turn=call.claim.state.turn)
         return turn.filter(error_class__startswith=error.kind.value).exists()
 
+    def _room_of(self, given: dict[int, Decimal], calls: Sequence[Call[Conversation]]) -> dict[int, int]:
+        """How many calls may start for each run with a budget, now that these have come back."""
+        if not given:
+            return {}
+        back = [call for call in calls if self._held.get(call.claim.id) == call.claim.token]
+        added = spending.added((call.claim.group, call) for call in back)
+        return budgets.room_after(budgets=given, added=added, back=self._held)
+
     def _go_on(self, claim: Talk) -> Talk | None:
-        """The claim, where the run still wants answers."""
-        return claim if self._states.get(claim.group) == RunState.RUNNING else self._give_back(claim)
+        """The claim, where the run still wants answers and its budget has room for one more call."""
+        if self._states.get(claim.group) != RunState.RUNNING:
+            return self._give_back(claim)
+        if claim.group in self._room:
+            if self._room[claim.group] < 1:
+                return self._give_back(claim)
+            self._room[claim.group] -= 1
+        return claim
 
     def _give_back(self, claim: Talk) -> Talk | None:
         """The dialogue waits to be claimed again, or ends where its run was stopped."""

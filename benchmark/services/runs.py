@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotate.models import Dataset, User
 from annotate.services import datasets
-from benchmark.models import Attempt, Dialogue, EvaluatedModel, Run
+from benchmark.models import Attempt, Dialogue, EvaluatedModel, Run, Spending
 from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import ENDED, UNENDED, DialogueState, RunState
 from benchmark.services import detectors, spending, versions
@@ -81,6 +81,8 @@ def create(
     except IntegrityError as error:
         raise Conflict(f"{model} already has an open run over {dataset}.") from error
     spending.open_run(run=run)
+    if budget is not None:
+        spending.expect(run=run)
     items = dataset.items.order_by("key").values_list("pk", flat=True)
     Dialogue.objects.bulk_create((Dialogue(run=run, item_id=item) for item in items), batch_size=2000)
     return run
@@ -131,7 +133,9 @@ def change(*, run: Run, concurrency: int, budget: Decimal | None, by: User | Non
     if run.state not in OPEN:
         raise Conflict(f"Run {run.pk} is {run.get_state_display()}; only an open run can be changed.")
     _check_concurrency(concurrency)
-    _check_budget(run.model, budget)
+    _check_budget(run.spending, budget)
+    if budget is not None:
+        spending.expect(run=run)
     run.concurrency, run.budget = concurrency, budget
     run.save(update_fields=["concurrency", "budget"])
     return run
@@ -285,13 +289,15 @@ def _check_concurrency(concurrency: int) -> None:
         raise Invalid("A run asks 1 to 1,024 dialogues at once.")
 
 
-def _check_budget(model: EvaluatedModel, budget: Decimal | None) -> None:
+def _check_budget(kept: EvaluatedModel | Spending, budget: Decimal | None) -> None:
+    """A budget makes sense, and there are prices to keep it by: the model's, or those that the run keeps."""
     if budget is None:
         return
     if budget <= 0:
         raise Invalid("A budget is more than 0 dollars.")
-    if model.price_input is None or model.price_output is None:
-        raise Invalid(f"{model} has no prices, so a budget can't be kept: give it prices, or leave the budget out.")
+    if not kept.prices.known:
+        name = kept if isinstance(kept, EvaluatedModel) else kept.run
+        raise Invalid(f"{name} has no prices, so a budget can't be kept: give it prices, or leave the budget out.")
 
 
 def _check_pictures(dataset: Dataset) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.db.models import F
 
-from benchmark import costs
+from benchmark import costs, estimates
 from benchmark.models import DetectionJob, Response, Run, Spending
+from fpco_site.llm import money
 from fpco_site.llm.engine import Call
 from fpco_site.llm.money import NOTHING, Sums
 
@@ -25,6 +26,20 @@ COLUMNS = {
 def open_run(*, run: Run, sums: Sums | None = None) -> Spending:
     """Keep the prices of a run's model as they are now, beside sums that start at nothing."""
     return Spending.objects.create(run=run, **run.model.price_columns(), **columns(sums or Sums()))
+
+
+def expect(*, run: Run) -> None:
+    """Keep what a call of a run with a budget is expected to cost: the middle of its estimate."""
+    row = Spending.objects.get(run=run)
+    [found] = estimates.of_models(
+        models=[run.model],
+        dataset=run.dataset,
+        prompt_version=int(run.prompt_version),
+        cap=run.settings.get("max_output_tokens"),
+    )
+    ends = [money.cost(side, row.prices) or NOTHING for side in (found.low, found.high)]
+    row.expected = sum(ends, NOTHING) / 2 / max(1, found.calls)
+    row.save(update_fields=["expected"])
 
 
 def open_imported(*, runs: Collection[Run]) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from annotate.models import User
-from benchmark.models import Attempt, Dialogue, EvaluatedModel, Response, Run
+from benchmark import progress
+from benchmark.models import Attempt, Dialogue, EvaluatedModel, Response, Run, Spending
 from benchmark.services import runs
 from fpco_site.errors import Conflict, Invalid, NotConfigured
 from fpco_site.llm.types import ErrorKind, Outcome, ProviderError, Reply, Request, Usage
@@ -464,12 +465,53 @@ def test_a_spent_budget_pauses(ada: User) -> None:
 
     run_engine(FakeProvider(ask))
     assert fresh(run).state == "paused"
-    assert re.fullmatch(r"The budget of \$0.05 is spent \(\$0.\d\d\). Raise it, then resume.", fresh(run).pause_reason)
+    words = r"The budget of \$0.05 is spent \(\$0.05; one more call is expected to cost \$0.003\d*\). Raise it,"
+    assert re.match(words, fresh(run).pause_reason)
     assert Response.objects.count() < 30
     runs.change(run=run, concurrency=1, budget=Decimal(1), by=ada)
     runs.resume(run=run, by=ada)
     run_engine(FakeProvider(ask))
     assert fresh(run).state == "complete"
+
+
+@pytest.mark.parametrize("actual", [1000, 4000])
+def test_a_budget_is_overrun_by_no_more_than_the_calls_in_flight_cost_beyond_what_was_expected(
+    ada: User, actual: int
+) -> None:
+    """A call costs $0.002 or $0.008; the first eight may all cost more than expected, none that starts later."""
+    model = factories.model(price_input=Decimal(1), price_output=Decimal(1), max_output_tokens=1000)
+    run = begun(ada, items=12, model=model, concurrency=8, budget=Decimal("0.1"))
+    flying, most = [0], [0]
+
+    async def ask(request: Request) -> Reply:
+        flying[0] += 1
+        most[0] = max(most[0], flying[0])
+        await asyncio.sleep(0.005)
+        flying[0] -= 1
+        return Reply(Outcome.ANSWERED, "yes", usage=Usage(input=actual, output=actual))
+
+    run_engine(FakeProvider(ask))
+    assert fresh(run).state == "paused"
+    one = Decimal(2 * actual) / 1_000_000
+    cost = progress.spent(fresh(run)).calls * one
+    kept = Spending.objects.get(run=run)
+    assert kept.expected is not None
+    assert cost <= Decimal("0.1") + most[0] * max(Decimal(0), one - kept.expected)
+    assert cost > Decimal("0.1") - max(one, kept.expected)  # nor is more than one call's worth left unspent
+    assert not Dialogue.objects.filter(lease_token__isnull=False).exists()
+    runs.change(run=run, concurrency=8, budget=Decimal(5), by=ada)
+    runs.resume(run=run, by=ada)
+    run_engine(FakeProvider(ask))
+    assert fresh(run).state == "complete"
+    assert Response.objects.count() == 120
+
+
+def test_replies_that_tell_no_tokens_use_up_a_budget_too(ada: User) -> None:
+    model = factories.model(price_input=Decimal(1), price_output=Decimal(1))
+    run = begun(ada, items=3, model=model, budget=Decimal("0.001"))
+    run_engine(FakeProvider(answer))
+    assert fresh(run).state == "paused"
+    assert 0 < Response.objects.count() < 30
 
 
 def test_a_budget_needs_prices(ada: User) -> None:
