@@ -1,4 +1,4 @@
-"""The environment of the pass `local`: PyTorch and no Django, in `.tools/local`.
+"""The pass `local` (`python -m tests.local_python`) and its environment: PyTorch and no Django, in `.tools/local`.
 
 It stands apart from `.venv`, because PyTorch is an optional extra and large, and on the system's own Python, because
 machines with GPUs often have an older one than the project: what touches PyTorch must run on 3.11.
@@ -58,3 +58,18 @@ def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise CantPrepare(f"{' '.join(command)} failed:\n{done.stderr[-2000:] or done.stdout[-2000:]}")
+
+
+def main(options: list[str]) -> int:
+    """Run pytest over `tests/local`; 1 where its environment can't be made."""
+    try:
+        python = prepare()
+    except CantPrepare as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    command = [python, "-m", "pytest", "-c", TESTS / "pytest.ini", "--rootdir", TESTS, TESTS, *options]
+    return subprocess.run(command, cwd=ROOT).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,8 @@ from types import FrameType
 
 import psycopg
 
-from tests import local_python, services
+from fpco_site import processes
+from tests import services
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_TESTS = 5
@@ -89,50 +90,95 @@ def read_count(report: Path, code: int) -> Count:
     return count
 
 
-def run_pass(chosen: Pass, *, folder: Path, database: str, broker: str, ready: dict[str, str], strict: bool) -> Count:
-    """Run one pass, its output straight to the terminal."""
-    say(f"\n== {chosen.title}")
-    report = folder / f"{chosen.name}.xml"
-    try:
-        command = [*pytest_of(chosen), "-q", "-m", chosen.marks, f"--junitxml={report}"]
-    except local_python.CantPrepare as error:
-        say(str(error))
-        return Count(failed=1)
+@dataclass(frozen=True)
+class Stage:
+    """What all passes share: a folder, the servers' addresses, and what tests/settings.py is told of ready ones."""
+
+    folder: Path
+    database: str
+    broker: str
+    ready: dict[str, str]
+
+
+@dataclass
+class Running:
+    """A pass that has begun; its output goes to `log`, or straight to the terminal."""
+
+    chosen: Pass
+    process: subprocess.Popen[bytes]
+    report: Path
+    log: Path | None
+    begun: float = field(default_factory=time.monotonic)
+
+    def finish(self, *, strict: bool) -> tuple[Count, str]:
+        """What became of it once its process has ended, and a line that says so."""
+        took = time.monotonic() - self.begun
+        if self.log is not None:
+            say(f"\n== {self.chosen.title}\n{self.log.read_text(errors='replace')}")
+        count = read_count(self.report, self.process.returncode)
+        if strict and self.process.returncode == NO_TESTS:
+            say(f"No test was found for this pass ({self.chosen.marks}).")
+            count.failed += 1
+        return count, f"{self.chosen.title:<30} {count} ({took:.0f} s)"
+
+
+def begin(chosen: Pass, stage: Stage, *, quiet: bool) -> Running:
+    """Start one pass, on databases of its own."""
+    report = stage.folder / f"{chosen.name}.xml"
+    command = [*pytest_of(chosen), "-q", "-m", chosen.marks, f"--junitxml={report}"]
     if chosen.processes:
         command += ["-n", str(chosen.processes)]
-    env = {**os.environ, **chosen.env, **ready, "CELERY_BROKER_URL": broker}
+    # Test processes of one pass take the first databases of Valkey; passes side by side take the last.
+    broker = stage.broker if chosen.processes else f"{stage.broker}?virtual_host={15 - PASSES.index(chosen)}"
+    env = {**os.environ, **chosen.env, **stage.ready, "CELERY_BROKER_URL": broker, "FPCO_TEST_PASS": chosen.name}
     env.pop("DATABASE_URL", None)
     if chosen.postgres:
-        env["DATABASE_URL"] = database
-    code = subprocess.run(command, cwd=ROOT, env=env).returncode
-    count = read_count(report, code)
-    if strict and code == NO_TESTS:
-        say(f"No test was found for this pass ({chosen.marks}).")
-        count.failed += 1
-    return count
+        env["DATABASE_URL"] = stage.database
+    log = stage.folder / f"{chosen.name}.log" if quiet else None
+    if log is None:
+        say(f"\n== {chosen.title}")
+        return Running(chosen, subprocess.Popen(command, cwd=ROOT, env=env), report, None)
+    with open(log, "wb") as file:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=file, stderr=subprocess.STDOUT)
+    return Running(chosen, process, report, log)
 
 
 def pytest_of(chosen: Pass) -> list[str]:
-    """The pytest of a pass and where it looks. Raises CantPrepare where its environment can't be made."""
-    if not chosen.local:
-        return [sys.executable, "-m", "pytest"]
-    folder = str(local_python.TESTS)
-    return [str(local_python.prepare()), "-m", "pytest", "-c", f"{folder}/pytest.ini", "--rootdir", folder, folder]
+    """The pytest of a pass and where it looks; that of local models makes its environment first."""
+    return [sys.executable, "-m", "tests.local_python" if chosen.local else "pytest"]
+
+
+def run_passes(passes: Sequence[Pass], stage: Stage, *, strict: bool) -> tuple[Count, list[str]]:
+    """Passes of several processes one after another, then those of one process two at a time."""
+    total, lines = Count(), []
+    running: list[Running] = []
+    try:
+        for at_once, waiting in (
+            (1, [one for one in passes if one.processes]),
+            (2, [one for one in passes if not one.processes]),
+        ):
+            while waiting or running:
+                while waiting and len(running) < at_once:
+                    running.append(begin(waiting.pop(0), stage, quiet=at_once > 1))
+                for ended in [one for one in running if one.process.poll() is not None]:
+                    running.remove(ended)
+                    count, line = ended.finish(strict=strict)
+                    total += count
+                    lines.append(line)
+                time.sleep(0.1)
+    finally:
+        processes.stop(*(one.process for one in running))
+    return total, lines
 
 
 def run(names: list[str], *, strict: bool) -> int:
     """Run the chosen passes (all without names) and sum them up; 0 only when all of it holds."""
-    begin = time.monotonic()
-    total = Count()
-    lines = []
+    begun = time.monotonic()
+    chosen = [one for one in PASSES if not names or one.name in names]
     with services.temporary_folder() as folder, servers(folder) as (database, broker):
-        ready = migrated(folder, database)
-        for chosen in (one for one in PASSES if not names or one.name in names):
-            started = time.monotonic()
-            count = run_pass(chosen, folder=folder, database=database, broker=broker, ready=ready, strict=strict)
-            total += count
-            lines.append(f"{chosen.title:<30} {count} ({time.monotonic() - started:.0f} s)")
-    say("\n== Summary\n" + "\n".join(lines) + f"\n{time.monotonic() - begin:.0f} s in all.")
+        stage = Stage(folder, database, broker, migrated(folder, database))
+        total, lines = run_passes(chosen, stage, strict=strict)
+    say("\n== Summary\n" + "\n".join(lines) + f"\n{time.monotonic() - begun:.0f} s in all.")
     if strict and total.skipped:
         say("No test may be skipped here: each skip above counts as a failure of the run.")
     say(str(total))

@@ -46,8 +46,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"]["init_command"] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 0
+    # Passes run side by side on one server.
+    DATABASES["default"]["TEST"] = {"NAME": f"test_{os.environ.get('FPCO_TEST_PASS', 'alone').replace('-', '_')}"}
     if READY_POSTGRES:
-        DATABASES["default"]["TEST"] = {"TEMPLATE": READY_POSTGRES}
+        DATABASES["default"]["TEST"]["TEMPLATE"] = READY_POSTGRES
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
