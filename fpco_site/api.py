@@ -13,6 +13,7 @@ from annotate.api.images import ImageViewSet
 from annotate.api.items import ItemViewSet
 from annotate.api.labels import LabelSetViewSet, LabelTaskViewSet
 from benchmark.api.agreement import ValidationSetViewSet
+from benchmark.api.connections import ConnectionViewSet
 from benchmark.api.dialogues import DialogueViewSet
 from benchmark.api.models import DetectorViewSet, ModelViewSet
 from benchmark.api.results import ReleaseViewSet, ResultViewSet
@@ -26,6 +27,7 @@ router.register("datasets", DatasetViewSet, basename="api_dataset")
 router.register("label-sets", LabelSetViewSet, basename="api_label_set")
 router.register("label-tasks", LabelTaskViewSet, basename="api_label_task")
 router.register("models", ModelViewSet, basename="api_model")
+router.register("connections", ConnectionViewSet, basename="api_connection")
 router.register("detectors", DetectorViewSet, basename="api_detector")
 router.register("runs", RunViewSet, basename="api_run")
 router.register("dialogues", DialogueViewSet, basename="api_dialogue")

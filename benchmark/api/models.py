@@ -23,8 +23,8 @@ class ModelSerializer(serializers.ModelSerializer[EvaluatedModel]):
 
     class Meta:
         model = EvaluatedModel
-        fields = ["id", "name", "family", *ENDPOINT, "active", "imported", "waiting"]
-        read_only_fields = ["imported", "waiting"]
+        fields = ["id", "name", "family", *ENDPOINT, "not_sent", "active", "imported", "waiting"]
+        read_only_fields = ["not_sent", "imported", "waiting"]
 
 
 class ModelViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersReadAuthorsWrite):
@@ -62,6 +62,7 @@ class DetectorSerializer(serializers.ModelSerializer[Detector]):
             "version",
             "name",
             *ENDPOINT,
+            "not_sent",
             "prompt_name",
             "prompt_version",
             "prompt_sha256",
@@ -71,6 +72,7 @@ class DetectorSerializer(serializers.ModelSerializer[Detector]):
             "created_at",
         ]
         read_only_fields = [
+            "not_sent",
             "version",
             "prompt_name",
             "prompt_version",

@@ -24,7 +24,7 @@ from benchmark.models import DetectionJob, Detector, EvaluatedModel, Release, Ru
 from benchmark.models.detectors import JobState
 from benchmark.models.releases import ReleaseState
 from benchmark.models.runs import RunState
-from benchmark.services import demo_labels, detectors, models, patterns, releases, runs, validation
+from benchmark.services import connections, demo_labels, detectors, models, patterns, releases, runs, validation
 from fpco_site.errors import Conflict
 from fpco_site.llm.engine import pump
 
@@ -125,8 +125,16 @@ def _ask(dataset: Dataset, *, by: User) -> None:
     for values in DETECTORS:
         _detect(values, dataset, by)
     _draft(by)
+    _test_connections(by)
     pump.run(stop=pump.Stop())
     _require_ended(dataset)
+
+
+def _test_connections(by: User) -> None:
+    """The offline models and detectors alone: those of the catalogue would cost money."""
+    of_models = EvaluatedModel.objects.filter(name__in=[values["name"] for values in MODELS], tests=None)
+    of_detectors = Detector.objects.filter(slug__in=[values["slug"] for values in DETECTORS], tests=None)
+    connections.request_all(subjects=[*of_models, *of_detectors], by=by)
 
 
 def _run(values: dict[str, Any], dataset: Dataset, by: User) -> None:

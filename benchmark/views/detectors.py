@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
 from annotate.permissions import author_required, person_of, reader_required
-from benchmark import batching, catalogue, progress
+from benchmark import batching, catalogue, connections, progress
 from benchmark.forms.models import DetectorForm
 from benchmark.forms.runs import AskForm, AskOverForm
 from benchmark.models import DetectionJob, Detector, Run
@@ -36,6 +36,7 @@ def detector_detail(request: HttpRequest, pk: int) -> HttpResponse:
         **_jobs(detector),
         "section": "model_list",
         "entry": catalogue.detector_entries(Detector.objects.filter(pk=pk))[0],
+        "standing": connections.standing(detector),
         "versions": Detector.objects.filter(slug=detector.slug).order_by("-version"),
         "form": AskOverForm(),
         "has_batches": batches.offered(detector.provider),

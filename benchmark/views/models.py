@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from annotate.permissions import author_required, person_of, reader_required
-from benchmark import catalogue, progress
+from benchmark import catalogue, connections, progress
 from benchmark.forms.models import CatalogueForm, ModelForm
 from benchmark.models import EvaluatedModel, Run
 from benchmark.services import models
@@ -29,6 +29,7 @@ def model_detail(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "model": model,
         "entry": catalogue.model_entries([model])[0],
+        "standing": connections.standing(model),
         "rows": [(run, counts[run.pk]) for run in runs],
     }
     return render(request, "benchmark/model_detail.html", context)

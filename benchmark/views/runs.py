@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
 from annotate.permissions import author_required, person_of, reader_required
-from benchmark import estimates, pace, progress
+from benchmark import connections, estimates, pace, progress
 from benchmark.forms.runs import ChangeForm, RetryForm, RunForm
 from benchmark.models import Detector, Dialogue, EvaluatedModel, Run
 from benchmark.models.runs import DialogueState, RunState
@@ -267,5 +267,6 @@ def _estimate(form: RunForm) -> dict[str, Any]:
         "all": estimates.total(rows),
         "all_labelling": estimates.total(labelling),
         "planned": progress.planned_calls(dataset),
+        "untested": connections.untested(models),
         "without_picture": dataset.items.filter(image__isnull=True).count(),
     }
