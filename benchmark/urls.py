@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from benchmark.views import (
     agreement,
     connections,
+    costs,
     detectors,
     dialogues,
     models,
@@ -64,6 +65,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("detection-jobs/<int:pk>/retry/", detectors.job_retry, name="job_retry"),
     path("datasets/<int:pk>/runs/", detectors.dataset_runs, name="dataset_runs"),
     path("datasets/<int:pk>/detect/", detectors.dataset_detect, name="dataset_detect"),
+    # costs
+    path("runs/costs/", costs.cost_list, name="cost_list"),
+    path("runs/costs.csv", costs.cost_csv, name="cost_csv"),
+    path("runs/<int:pk>/prices/", costs.run_prices, name="run_prices"),
+    path("detection-jobs/<int:pk>/prices/", costs.job_prices, name="job_prices"),
     # dialogues
     path("dialogues/<int:pk>/", dialogues.dialogue_detail, name="dialogue_detail"),
     path("dialogues/<int:pk>/raw/<int:turn>/", dialogues.response_raw, name="response_raw"),

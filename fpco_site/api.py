@@ -14,6 +14,7 @@ from annotate.api.items import ItemViewSet
 from annotate.api.labels import LabelSetViewSet, LabelTaskViewSet
 from benchmark.api.agreement import ValidationSetViewSet
 from benchmark.api.connections import ConnectionViewSet
+from benchmark.api.costs import CostViewSet, EstimateViewSet
 from benchmark.api.dialogues import DialogueViewSet
 from benchmark.api.models import DetectorViewSet, ModelViewSet
 from benchmark.api.results import ReleaseViewSet, ResultViewSet
@@ -30,6 +31,8 @@ router.register("models", ModelViewSet, basename="api_model")
 router.register("connections", ConnectionViewSet, basename="api_connection")
 router.register("detectors", DetectorViewSet, basename="api_detector")
 router.register("runs", RunViewSet, basename="api_run")
+router.register("costs", CostViewSet, basename="api_cost")
+router.register("estimates", EstimateViewSet, basename="api_estimate")
 router.register("dialogues", DialogueViewSet, basename="api_dialogue")
 router.register("results", ResultViewSet, basename="api_result")
 router.register("releases", ReleaseViewSet, basename="api_release")

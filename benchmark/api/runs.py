@@ -85,6 +85,7 @@ class SpentSerializer(serializers.Serializer[Any]):
     """Calls, tokens and US dollars; a cost that isn't known is null with its reason."""
 
     calls = serializers.IntegerField()
+    replies = serializers.IntegerField()
     counted = serializers.IntegerField()
     input = serializers.IntegerField()
     cached = serializers.IntegerField()
@@ -92,6 +93,7 @@ class SpentSerializer(serializers.Serializer[Any]):
     reasoning = serializers.IntegerField()
     cost = serializers.DecimalField(max_digits=18, decimal_places=6, allow_null=True)
     reason = serializers.CharField(allow_blank=True)
+    notes = serializers.ListField(child=serializers.CharField())
 
 
 class CoverageSerializer(serializers.Serializer[Any]):

@@ -4,10 +4,13 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F
 
+from annotate.models import User
 from benchmark import costs, estimates
-from benchmark.models import DetectionJob, Response, Run, Spending
+from benchmark.models import DetectionJob, PriceChange, Response, Run, Spending
+from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm import money
 from fpco_site.llm.engine import Call
 from fpco_site.llm.money import NOTHING, Sums
@@ -34,7 +37,7 @@ def expect(*, run: Run) -> None:
     [found] = estimates.of_models(
         models=[run.model],
         dataset=run.dataset,
-        prompt_version=int(run.prompt_version),
+        prompt_version=int(run.prompt_version) if run.prompt_version else None,
         cap=run.settings.get("max_output_tokens"),
     )
     ends = [money.cost(side, row.prices) or NOTHING for side in (found.low, found.high)]
@@ -53,6 +56,27 @@ def open_job(*, job: DetectionJob, discount: Decimal = NOTHING) -> Spending:
     known = Spending.objects.filter(job=job).order_by("pk").first()
     prices = known.price_columns() if known else {} if job.detector.imported else job.detector.price_columns()
     return Spending.objects.get_or_create(job=job, discount=discount, defaults=prices)[0]
+
+
+@transaction.atomic
+def correct(*, owner: Run | DetectionJob, prices: Mapping[str, Decimal | None], note: str, by: User) -> PriceChange:
+    """Replace the prices that a run or job keeps, and keep who did it, when, why and what stood there before.
+
+    `prices` has the columns of `PriceFields`. Raises Invalid for a price below 0 or no note, Conflict where
+    nothing would change.
+    """
+    if not note.strip():
+        raise Invalid("Say why the prices are corrected.")
+    if any(price is not None and price < 0 for price in prices.values()):
+        raise Invalid("A price is 0 or more.")
+    which = {"run": owner} if isinstance(owner, Run) else {"job": owner}
+    rows = list(Spending.objects.select_for_update().filter(**which))
+    before = rows[0].price_columns()
+    if before == prices:
+        raise Conflict("These are the prices that it keeps already.")
+    Spending.objects.filter(pk__in=[row.pk for row in rows]).update(**prices)
+    shown = {name: None if price is None else str(price) for name, price in before.items()}
+    return PriceChange.objects.create(**which, **prices, before=shown, note=note.strip(), by=by)
 
 
 def added[K](calls: Iterable[tuple[K, Call[Any]]]) -> dict[K, Sums]:

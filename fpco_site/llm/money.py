@@ -60,6 +60,11 @@ class Sums:
         return self.calls - self.replies
 
     @property
+    def untold(self) -> int:
+        """Calls that reported no tokens, for whatever reason."""
+        return self.calls - self.counted
+
+    @property
     def fresh(self) -> int:
         return self.input - self.cached
 
