@@ -107,7 +107,8 @@ class Dialogue(Leased):
                 violation_error_message="A run has one dialogue an item.",
             ),
         ]
-        indexes = [models.Index(fields=["run", "state"], name="benchmark_dialogue_state")]
+        # With the id, the next waiting ones are found in order without a look at those that have ended.
+        indexes = [models.Index(fields=["run", "state", "id"], name="benchmark_dialogue_next")]
 
     def __str__(self) -> str:
         return f"dialogue {self.pk}"
