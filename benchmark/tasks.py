@@ -3,9 +3,10 @@
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 
 from benchmark.services import batch_steps, detectors, releases
+from fpco_site.llm.engine import hints
 
 _stop = batch_steps.Stop()
 
@@ -20,6 +21,12 @@ def build_releases() -> None:
 def work_batches() -> None:
     """Take batches of detections further; safe to run twice, and at once where another works on them."""
     batch_steps.work(stop=_stop)
+
+
+@worker_ready.connect
+def look_at_once(**_: Any) -> None:
+    """What a worker that died left in the middle of a step doesn't wait for the clock."""
+    hints.send(detectors.BATCHES)
 
 
 @worker_shutting_down.connect

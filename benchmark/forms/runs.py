@@ -123,7 +123,11 @@ def _mode_field() -> forms.ChoiceField:
     return forms.ChoiceField(
         required=False,
         label="How",
-        choices=[(JobMode.LIVE, "live calls"), (JobMode.BATCH, "in batches: half the price, within a day")],
+        choices=[
+            ("", "as before; live at first"),
+            (JobMode.LIVE, "live calls"),
+            (JobMode.BATCH, "in batches: half the price, within a day"),
+        ],
     )
 
 

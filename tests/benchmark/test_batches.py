@@ -1,7 +1,9 @@
 """A batch asks about each dialogue once, keeps whatever came, and is submitted once wherever its worker died."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,9 +24,11 @@ from benchmark.services import batch_steps, batches, detectors, runs
 from fpco_site.errors import Invalid
 from fpco_site.llm.batches import Limits
 from fpco_site.llm.batches.openai import OpenAIBatches
-from tests import factories
+from tests import factories, services
 from tests.engine import run_engine
 from tests.stubs import StubServer
+from tests.stubs.batches import Made
+from tests.worker import Celery, until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.usefixtures("fast_engine")]
 BOTH = pytest.mark.parametrize("provider", ["openai", "gemini"])
@@ -440,9 +444,32 @@ def test_asking_again_in_the_other_way_changes_only_what_waits(ada: User, stub: 
     assert_once_each(run)
 
 
+@pytest.mark.timeout(300)
+def test_kill_9_while_a_submission_is_on_its_way_submits_nothing_twice(
+    ada: User, stub: StubServer, tmp_path: Path
+) -> None:
+    """A real worker, killed when the provider has made the batch and has not said so yet; the next one adopts it."""
+    run = ran()
+    with ExitStack() as stack:
+        broker = stack.enter_context(services.valkey(stack.enter_context(services.temporary_folder())))
+        celery = Celery(broker, tmp_path, OPENAI_API_KEY=CANARY, FPCO_BATCH_POLL="0.2")
+        stack.callback(celery.end)
+        stub.batches.hang = True
+        job = job_over(run, stub, ada)
+        celery.start()
+        until(lambda: bool(stub.batches.made), celery)
+        celery.kill()
+        assert BatchJob.objects.get().state == "submitting"
+        assert BatchJob.objects.get().worker
+        stub.batches.hang = False
+        celery.start()
+        until(lambda: fresh(job).state == "complete", celery)
+        assert celery.terminate() == 0
+    assert (len(stub.batches.made), BatchJob.objects.count()) == (1, 1)
+    assert_once_each(run)
+
+
 def _strangers(stub: StubServer, provider: str, number: int) -> Any:
     """Batches of the same account that are none of ours."""
-    from tests.stubs.batches import Made
-
     stub.batches.files["other"] = b"{}\n"
     return Made(f"other{number}", provider, f"somebody-{number}", "other", number, status="completed")

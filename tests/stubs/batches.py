@@ -1,5 +1,6 @@
 """Batch jobs as OpenAI and Gemini offer them, strict about what comes in, and misbehaving on command."""
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,6 +46,7 @@ class BatchDesk:
         self.spoil: dict[int, str] = {}  # by position in the file: a misbehaviour's name, or a status
         self.refuse: dict[str, int] = {}  # "upload", "create", "get", "results": the status of the next one
         self.lose_answer = False  # the next create succeeds, and nobody is told
+        self.hang = False  # creates succeed, and nobody is told for as long as this is so
         self.invalid = ""  # the reason for which the next batch fails its validation
         self.made: list[Made] = []
         self.files: dict[str, bytes] = {}
@@ -83,7 +85,7 @@ class BatchDesk:
             return refused
         assert (body["endpoint"], body["completion_window"]) == ("/v1/responses", "24h")
         made = await self._make("openai", body["metadata"]["fpco_batch"], body["input_file_id"], "")
-        return self._told(request, self._openai(made))
+        return await self._told(request, self._openai(made))
 
     async def _list(self, request: web.Request) -> web.StreamResponse:
         self._called("list")
@@ -166,7 +168,7 @@ class BatchDesk:
         if refused := self._called("create"):
             return refused
         file = batch["inputConfig"]["fileName"].removeprefix("files/")
-        return self._told(request, self._gemini(await self._make("gemini", batch["displayName"], file, model)))
+        return await self._told(request, self._gemini(await self._make("gemini", batch["displayName"], file, model)))
 
     async def _gemini_list(self, request: web.Request) -> web.StreamResponse:
         self._called("list")
@@ -257,7 +259,9 @@ class BatchDesk:
         status, body = answer
         return status, body
 
-    def _told(self, request: web.Request, answer: dict[str, Any]) -> web.StreamResponse:
+    async def _told(self, request: web.Request, answer: dict[str, Any]) -> web.StreamResponse:
+        while self.hang:
+            await asyncio.sleep(0.05)
         if self.lose_answer and request.transport is not None:
             self.lose_answer = False
             request.transport.abort()
