@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count
 
-from benchmark.models import BatchJob, BatchRequest, DetectionCall, DetectionJob
+from benchmark import costs
+from benchmark.models import BatchJob, BatchRequest, DetectionCall, DetectionJob, Spending
 from benchmark.models.batches import OPEN_BATCHES, BatchState, RequestFate
+from fpco_site.llm import money
+from fpco_site.llm.money import Prices, Sums
 
 TONES = {
     BatchState.PREPARED: ("idle", "clock"),
@@ -52,34 +54,25 @@ class BatchStanding:
 
 
 def standings(jobs: Iterable[DetectionJob]) -> list[BatchStanding]:
-    """The batches of these jobs, the newest first; three queries however many there are."""
+    """The batches of these jobs, the newest first; four queries however many there are."""
     known = {job.pk: job for job in jobs}
     rows = list(BatchJob.objects.filter(job__in=known).select_related("job__dataset").order_by("-pk"))
     counts: dict[int, dict[str, int]] = {row.pk: dict.fromkeys(RequestFate.values, 0) for row in rows}
     asked = BatchRequest.objects.filter(batch__in=counts).order_by()
     for batch, fate, n in asked.values_list("batch", "fate").annotate(n=Count("pk")):
         counts[batch][fate] = n
-    used = _used(counts)
-    return [_standing(row, known[row.job_id], counts[row.pk], used.get(row.pk)) for row in rows]
+    rows_of = DetectionCall.objects.filter(batch__in=counts)
+    used = costs.added_up(rows_of, "batch", replied=costs.REPLIED)
+    kept = {(row.job_id, row.discount): row.prices for row in Spending.objects.filter(job__in=known)}
+    return [
+        _standing(row, counts[row.pk], used.get(row.pk, Sums()), kept.get((row.job_id, row.discount))) for row in rows
+    ]
 
 
-def _used(batches: Iterable[int]) -> dict[int, dict[str, Any]]:
-    rows = DetectionCall.objects.filter(batch__in=list(batches)).order_by().values("batch")
-    found = rows.annotate(
-        counted=Count("output_tokens"),
-        input=Sum("input_tokens", default=0),
-        cached=Sum("cached_tokens", default=0),
-        output=Sum("output_tokens", default=0),
-    )
-    return {row["batch"]: row for row in found}
-
-
-def _standing(batch: BatchJob, job: DetectionJob, counts: dict[str, int], used: dict[str, Any] | None) -> BatchStanding:
-    cost, reason = None, "nothing came yet"
-    if used and used["counted"]:
-        fresh = used["input"] - used["cached"]
-        full = job.detector.cost(fresh=fresh, cached=used["cached"], output=used["output"])
-        cost, reason = (full * (1 - batch.discount), "") if full is not None else (None, "price unknown")
-    elif used:
-        reason = "no tokens reported"
+def _standing(batch: BatchJob, counts: dict[str, int], used: Sums, prices: Prices | None) -> BatchStanding:
+    """Cost by the prices that the job keeps."""
+    cost = money.cost(used, prices) if prices else None
+    reason = "" if cost is not None else "price unknown" if used.calls else "nothing came yet"
+    if used.calls and not used.counted:
+        cost, reason = None, "no tokens reported"
     return BatchStanding(batch, **counts, cost=cost, reason=reason)

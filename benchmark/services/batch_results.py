@@ -16,6 +16,7 @@ from benchmark.services.detections import Case, Judgement
 from fpco_site.llm import engine
 from fpco_site.llm.batches import Result
 from fpco_site.llm.engine import Call
+from fpco_site.llm.engine.faults import Fault
 from fpco_site.llm.models import Leased
 from fpco_site.llm.types import ErrorKind
 
@@ -80,7 +81,8 @@ def _keep(batch: BatchJob, results: dict[int, Result]) -> None:
         ids = [call.claim.id for call in calls]
         _mark(batch, ids)
         # What has come and left no label is asked live next: a day for one more try would be long.
-        again = Detection.objects.filter(pk__in=ids, state__in=(DetectionState.BATCHED, DetectionState.WAITING))
+        own = [call.claim.id for call in calls if call.fault is not Fault.EVERYBODYS]
+        again = Detection.objects.filter(pk__in=own, state__in=(DetectionState.BATCHED, DetectionState.WAITING))
         again.filter(requests__batch=batch).exclude(requests__fate=RequestFate.LABELLED).update(live=True)
         held = Detection.objects.filter(pk__in=ids, lease_token=batch.key, state=DetectionState.BATCHED)
         held.update(state=DetectionState.WAITING, **Leased.FREE)
@@ -89,14 +91,18 @@ def _keep(batch: BatchJob, results: dict[int, Result]) -> None:
 
 def _call(batch: BatchJob, case: Case, result: Result) -> Call[Judgement]:
     """A result as a call that was made. Only a permanent error is the last word: others are asked again live."""
+    error, fault = result.error, None
+    if error is not None and error.kind is ErrorKind.PERMANENT:
+        fault = Fault.EVERYBODYS if engine.is_everybodys(error) else Fault.OWN
     return Call(
         claim=case,
         request=None,
         started_at=batch.submitted_at or timezone.now(),
         seconds=0.0,
         reply=result.reply,
-        error=result.error,
-        last=result.error is None or result.error.kind is ErrorKind.PERMANENT,
+        error=error,
+        last=error is None or fault is not None,
+        fault=fault,
     )
 
 

@@ -1,6 +1,7 @@
 """Batches and coverage on pages and over the API: authors ask, readers read, annotators find nothing."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from benchmark.models import (
     DetectorLabel,
     Run,
 )
+from benchmark.services import spending
 from fpco_site.llm import prompts
 from tests import factories
 
@@ -39,7 +41,8 @@ def batch_of(detector: Detector, run: Run, **more: object) -> BatchJob:
     """A batch over a run of three dialogues: one labelled, one unusable, one still to come."""
     job = DetectionJob.objects.create(detector=detector, dataset=run.dataset, mode="batch")
     values = {"state": "submitted", "provider_status": "in_progress", "provider_id": "batch_1", "done": 2, **more}
-    batch = BatchJob.objects.create(job=job, discount="0.5", **values)
+    batch = BatchJob.objects.create(job=job, discount=Decimal("0.5"), **values)
+    spending.open_job(job=job, discount=batch.discount)
     for dialogue, fate in zip(run.dialogues.order_by("pk"), ("labelled", "unusable", "waiting"), strict=True):
         state = "batched" if fate == "waiting" else "complete"
         row = job.detections.create(detector=detector, dialogue=dialogue, state=state)
@@ -93,6 +96,7 @@ def test_a_batch_is_told_with_its_state_counts_and_cost(as_: As, rita: User, gpt
 
 def test_a_price_that_is_not_known_is_no_cost(as_: As, rita: User, gpt: Detector) -> None:
     Detector.objects.update(price_output=None)
+    gpt.refresh_from_db()
     batch_of(gpt, three())
     row = as_(rita).get(f"/api/v1/detectors/{gpt.pk}/batches/").json()[0]
     assert (row["cost"], row["reason"]) == (None, "price unknown")

@@ -19,6 +19,7 @@ from benchmark.models import (
     DetectorLabel,
     Response,
     Run,
+    Spending,
 )
 from benchmark.services import batch_steps, batches, detectors, runs
 from fpco_site.errors import Invalid
@@ -95,6 +96,8 @@ def test_a_batch_labels_every_answer_at_half_the_price(ada: User, stub: StubServ
     assert (call.input_tokens, call.cached_tokens) == (900, 512)
     assert call.output_tokens
     assert b"labels" in (call.raw or b"")
+    spent = Spending.objects.get(job=job, discount=Decimal("0.5"))
+    assert (spent.calls, spent.input_tokens) == (3, 2700)
 
 
 @BOTH
@@ -157,6 +160,23 @@ def test_single_bad_replies_are_asked_once_more_live_by_the_same_rules(
     caps = list(DetectionCall.objects.order_by("pk").values_list("batch", "max_output_tokens", "discount"))
     assert sorted(cap for made, cap, _ in caps if made is None) == [256, 256, 512]
     assert {discount for made, _, discount in caps if made is None} == {Decimal(0)}
+
+
+@BOTH
+def test_a_request_that_is_refused_for_itself_fails_and_a_bad_key_pauses_the_job(
+    ada: User, stub: StubServer, provider: str
+) -> None:
+    job = job_over(ran(items=2), stub, ada, provider)
+    stub.batches.spoil = {0: "422"}
+    batch_steps.work()
+    batch_steps.work()
+    assert sorted(Detection.objects.values_list("state", flat=True)) == ["complete", "failed"]
+    detectors.request(detector=job.detector, dataset=job.dataset, by=ada, retry=True)
+    stub.batches.spoil = {0: "401"}
+    batch_steps.work()
+    batch_steps.work()
+    assert (fresh(job).state, "Check the key" in fresh(job).pause_reason) == ("paused", True)
+    assert Detection.objects.filter(state="waiting", live=False).count() == 1
 
 
 def test_bad_in_the_batch_and_again_live_is_missing(ada: User, stub: StubServer) -> None:
