@@ -7,7 +7,8 @@ from django.db.models import Count, QuerySet
 
 from benchmark.models import Detector, EvaluatedModel, Run
 from fpco_site import env
-from fpco_site.llm.endpoints import is_simulated, key_of, prices_of
+from fpco_site.llm.endpoints import is_local, is_simulated, key_of, prices_of
+from fpco_site.llm.providers.transformers import is_installed
 
 
 def shipped() -> str:
@@ -27,23 +28,31 @@ class ModelEntry:
 
     @property
     def state(self) -> str:
-        """imported, waiting, inactive, key_missing or active: the first that holds."""
-        return _state(self.model, waiting=self.model.waiting, key_present=self.key_present)
+        """imported, inactive, key_missing or active: the first that holds."""
+        return _state(self.model, key_present=self.key_present)
 
     @property
     def usable(self) -> bool:
         return self.state == "active"
 
     @property
+    def local(self) -> bool:
+        """Whether it is asked on the machine that holds it."""
+        return is_local(self.model.provider)
+
+    @property
+    def needs_extra(self) -> bool:
+        """Whether it can be asked only on another machine, for this one lacks the extra."""
+        return self.local and not is_installed()
+
+    @property
     def prices(self) -> list[str]:
         return prices_of(self.model)
 
 
-def _state(row: EvaluatedModel | Detector, *, waiting: bool, key_present: bool) -> str:
+def _state(row: EvaluatedModel | Detector, *, key_present: bool) -> str:
     if row.imported:
         return "imported"
-    if waiting:
-        return "waiting"
     if not row.active:
         return "inactive"
     return "active" if key_present else "key_missing"
@@ -72,7 +81,7 @@ class DetectorEntry:
 
     @property
     def state(self) -> str:
-        return _state(self.detector, waiting=False, key_present=self.key_present)
+        return _state(self.detector, key_present=self.key_present)
 
     @property
     def usable(self) -> bool:

@@ -23,7 +23,9 @@ from benchmark.models import (
 from benchmark.models.detectors import DetectionState, JobState
 from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import DialogueState, RunState
-from fpco_site.llm import money
+from fpco_site.llm import money, providers
+from fpco_site.llm.endpoints import is_local
+from fpco_site.llm.models import Worker
 
 # A turn's outcome, in words and in the tone it is drawn in.
 TONES = {
@@ -184,6 +186,13 @@ def is_live(run: Run) -> bool:
         return True
     waiting = Detection.objects.filter(dialogue__run=run, job__state=JobState.RUNNING)
     return waiting.exclude(state__in=(DetectionState.COMPLETE, DetectionState.FAILED)).exists()
+
+
+def is_unserved(run: Run) -> bool:
+    """Whether a run waits for a worker for local models while none is at work; one that is there wakes in seconds."""
+    if run.state != RunState.RUNNING or not is_local(run.settings.get("provider", "")):
+        return False
+    return not Worker.objects.filter(place=providers.LOCAL, stopped_at__isnull=True).exists()
 
 
 @dataclass(frozen=True)

@@ -161,6 +161,8 @@ BROKER_SOCKET = broker.socket_path(DATA_DIR)
 CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL", f"redis+socket://{BROKER_SOCKET}")
 TASKS_APP = "fpco_site.celery.app"
 BROKER_IS_EMBEDDED = not env.text("CELERY_BROKER_URL")
+# Only a worker that is told so (`--queues local`) asks models of its own machine: see docs/local-models.md.
+CELERY_TASK_ROUTES = {"fpco_site.llm.pump_local": {"queue": "local"}}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

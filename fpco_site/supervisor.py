@@ -14,6 +14,8 @@ from types import FrameType
 
 from fpco_site import processes
 from fpco_site.errors import NotConfigured
+from fpco_site.llm import providers
+from fpco_site.llm.providers.transformers import is_installed
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
@@ -94,8 +96,12 @@ def web_command(port: int) -> list[str]:
 
 
 def worker_command() -> list[str]:
-    """A worker that also sends the clock's messages; on a server exactly one worker has `--beat`."""
-    options = ["--pool", "threads", "--concurrency", "8", "--beat", "--without-gossip", "--without-mingle"]
+    """A worker that also sends the clock's messages; on a server exactly one worker has `--beat`.
+
+    It serves models of this machine too where what they need is installed.
+    """
+    queues = ["--queues", f"celery,{providers.LOCAL}"] if is_installed() else []
+    options = [*queues, "--pool", "threads", "--concurrency", "8", "--beat", "--without-gossip", "--without-mingle"]
     return [sys.executable, "-m", "celery", "-A", "fpco_site", "worker", "--loglevel", "INFO", *options]
 
 

@@ -35,7 +35,13 @@ async def say_yes(request: Request) -> Reply:
     return Reply(Outcome.ANSWERED, "yes")
 
 
-def run_engine(provider: Provider | None = None, *, stop: pump.Stop | None = None, stay: bool = False) -> None:
+def run_engine(
+    provider: Provider | None = None,
+    *,
+    stop: pump.Stop | None = None,
+    stay: bool = False,
+    place: str = providers.ANYWHERE,
+) -> None:
     """Run an engine of its own, as one more worker, until it has nothing left to do.
 
     Without a provider, each endpoint gets the real one.
@@ -44,7 +50,7 @@ def run_engine(provider: Provider | None = None, *, stop: pump.Stop | None = Non
     def make(endpoint: Endpoint) -> Provider:
         return provider or providers.make(endpoint)
 
-    assert pump.run(stop=stop or pump.Stop(), stay=stay, make=make, process=pump.Process())
+    assert pump.run(stop=stop or pump.Stop(), stay=stay, make=make, process=pump.Process(place))
 
 
 class Background:

@@ -131,7 +131,7 @@ def start(*, wish: Wish, drafter: Drafter, by: User | None) -> DraftJob:
         raise Conflict(
             "This draft is already being made." if one else "Somebody asks for the same: look again."
         ) from error
-    engine.hint()
+    engine.hint_for(job.drafter.provider)
     return job
 
 
@@ -152,7 +152,7 @@ def go_on(*, job: DraftJob, by: User | None) -> None:
     if not stopped.update(state=DraftJobState.RUNNING, stop_reason="", finished_at=None):
         raise Conflict("Only drafting that is stopped can be continued.")
     finish(job=job.pk)
-    engine.hint()
+    engine.hint_for(job.drafter.provider)
 
 
 def stop_by_engine(*, job: int, reason: str) -> None:

@@ -32,13 +32,16 @@ class DraftWork(engine.LeasedWork[Ask]):
     model = Draft
 
     def pending(self) -> bool:
-        waiting = Draft.objects.filter(state=DraftState.WAITING, job__state=DraftJobState.RUNNING)
+        waiting = Draft.objects.filter(
+            self.here("drafter__provider"), state=DraftState.WAITING, job__state=DraftJobState.RUNNING
+        )
         return waiting.exists() or Draft.objects.filter(state=DraftState.RUNNING).exists()
 
     def claim(self, *, room: int, worker: UUID) -> list[Claim[Ask]]:
         claims: list[Claim[Ask]] = []
         waiting = Draft.objects.filter(state=DraftState.WAITING, job__state=DraftJobState.RUNNING).values("drafter")
-        for drafter in Drafter.objects.filter(pk__in=waiting).order_by("pk").select_for_update(skip_locked=True):
+        drafters = Drafter.objects.filter(self.here("provider"), pk__in=waiting).order_by("pk")
+        for drafter in drafters.select_for_update(skip_locked=True):
             held = drafter.drafts.filter(state=DraftState.RUNNING).count()
             free = min(room - len(claims), drafter.concurrency - held)
             if free > 0:

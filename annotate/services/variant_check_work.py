@@ -43,12 +43,14 @@ class VariantCheckWork(engine.LeasedWork[Case]):
     model = VariantCheck
 
     def pending(self) -> bool:
-        return VariantCheck.objects.filter(state__in=variant_checks.OPEN).exists()
+        waiting = VariantCheck.objects.filter(self.here("checker__provider"), state=CheckState.WAITING)
+        return waiting.exists() or VariantCheck.objects.filter(state=CheckState.RUNNING).exists()
 
     def claim(self, *, room: int, worker: UUID) -> list[Claim[Case]]:
         claims: list[Claim[Case]] = []
         waiting = VariantCheck.objects.filter(state=CheckState.WAITING).values("checker")
-        for checker in Drafter.objects.filter(pk__in=waiting).order_by("pk").select_for_update(skip_locked=True):
+        checkers = Drafter.objects.filter(self.here("provider"), pk__in=waiting).order_by("pk")
+        for checker in checkers.select_for_update(skip_locked=True):
             held = checker.checks.filter(state=CheckState.RUNNING).count()
             free = min(room - len(claims), checker.concurrency - held)
             if free > 0:

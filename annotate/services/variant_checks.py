@@ -112,7 +112,8 @@ def request(*, variants: Iterable[Item], checkers: Sequence[Drafter], by: User) 
     before = VariantCheck.objects.count()
     VariantCheck.objects.bulk_create(rows, ignore_conflicts=True, batch_size=200)
     made = VariantCheck.objects.count() - before
-    engine.hint()
+    for checker in checkers:
+        engine.hint_for(checker.provider)
     return Asked(made=made, present=wanted - made, incomplete=incomplete)
 
 
@@ -129,10 +130,9 @@ def go_on() -> int:
     rows = VariantCheck.objects.filter(state=CheckState.STOPPED)
     for checker in Drafter.objects.filter(pk__in=rows.values("checker")):
         providers.check(checker.endpoint())
+        engine.hint_for(checker.provider)
     held = rows.filter(lease_token__isnull=False).update(state=CheckState.RUNNING, error="")
-    count = held + rows.update(state=CheckState.WAITING, error="")
-    engine.hint()
-    return count
+    return held + rows.update(state=CheckState.WAITING, error="")
 
 
 def stop_by_engine(*, checker: int, reason: str) -> None:

@@ -23,8 +23,8 @@ class ModelSerializer(serializers.ModelSerializer[EvaluatedModel]):
 
     class Meta:
         model = EvaluatedModel
-        fields = ["id", "name", "family", *ENDPOINT, "not_sent", "active", "imported", "waiting"]
-        read_only_fields = ["not_sent", "imported", "waiting"]
+        fields = ["id", "name", "family", *ENDPOINT, "not_sent", "active", "imported"]
+        read_only_fields = ["not_sent", "imported"]
 
 
 class ModelViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersReadAuthorsWrite):

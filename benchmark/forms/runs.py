@@ -19,7 +19,7 @@ class RunForm(forms.Form):
 
     dataset = forms.ModelChoiceField(Dataset.objects.order_by("-id"), empty_label="Choose a dataset")
     models = SeveralField(
-        EvaluatedModel.objects.filter(active=True, imported=False, waiting=False),
+        EvaluatedModel.objects.filter(active=True, imported=False),
         widget=forms.CheckboxSelectMultiple,
         label="Models",
         help_text="Each becomes a run of its own, with its settings as they are now.",
@@ -87,7 +87,8 @@ class RunForm(forms.Form):
 
 def _words(entry: ModelEntry) -> str:
     family = f" · {entry.model.family}" if entry.model.family else ""
-    return f"{entry.model.name}{family}{' · simulated' if entry.simulated else ''}"
+    marks = [" · simulated"] * entry.simulated + [" · local"] * entry.local
+    return f"{entry.model.name}{family}{''.join(marks)}"
 
 
 class ChangeForm(forms.Form):

@@ -31,14 +31,15 @@ class Standing:
 class _OwnEngine:
     """An engine in a thread of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, process: pump.Process) -> None:
         self.stop = pump.Stop()
+        self._process = process
         self._thread = threading.Thread(target=self._main, name="engine")
         self._thread.start()
 
     def _main(self) -> None:
         try:
-            pump.run(stop=self.stop, stay=True)
+            pump.run(stop=self.stop, stay=True, process=self._process)
         finally:
             connections.close_all()
 
@@ -51,9 +52,10 @@ class _OwnEngine:
 
 
 class _Workers:
-    """Whether some worker's counter moves, seen on our own clock."""
+    """Whether the counter of some worker of a place moves, seen on our own clock."""
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, place: str, patience: float) -> None:
+        self._place = place
         self._patience = patience
         self._beats = self._read()
         self._since = time.monotonic()
@@ -66,22 +68,22 @@ class _Workers:
         return time.monotonic() - self._since < self._patience
 
     def _read(self) -> frozenset[tuple[object, int]]:
-        live = Worker.objects.filter(stopped_at__isnull=True)
+        live = Worker.objects.filter(place=self._place, stopped_at__isnull=True)
         return frozenset((worker, beats) for worker, beats in live.values_list("pk", "beats"))
 
 
 @contextmanager
-def helper() -> Iterator[Callable[[], None]]:
-    """Yields a function to be called now and then: it starts an engine here where no worker lives."""
-    settings = config.load()
-    fresh, steady = _Workers(settings.look), _Workers(settings.beat * 2 + settings.look)
-    had_workers = Worker.objects.filter(stopped_at__isnull=True).exists()
+def helper(process: pump.Process) -> Iterator[Callable[[], None]]:
+    """Yields a function to be called now and then: it starts an engine here where no worker of this place lives."""
+    settings, place = config.load(), process.place
+    fresh, steady = _Workers(place, settings.look), _Workers(place, settings.beat * 2 + settings.look)
+    had_workers = Worker.objects.filter(place=place, stopped_at__isnull=True).exists()
     own: list[_OwnEngine] = []
 
     def tend() -> None:
         workers = steady if had_workers else fresh
         if not own and not workers.alive():
-            own.append(_OwnEngine())
+            own.append(_OwnEngine(process))
 
     try:
         yield tend
@@ -115,15 +117,15 @@ class Bar:
         self._progress.update(self._task, completed=standing.done, total=standing.total, note=standing.note)
 
 
-def wait(title: str, look: Callable[[], Standing]) -> Standing:
-    """Show progress until `look` says that it is over; works here where no worker does.
+def wait(title: str, look: Callable[[], Standing], *, provider: str) -> Standing:
+    """Show progress until `look` says that it is over; works here where no worker that asks `provider` does.
 
     Ctrl-C and SIGTERM end the wait and our own engine cleanly, as KeyboardInterrupt: calls in flight
     finish, and the work can go on later.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with helper() as tend, Bar(title) as bar:
+    with helper(pump.process_for(provider)) as tend, Bar(title) as bar:
         while True:
             standing = look()
             bar.show(standing)

@@ -1,5 +1,6 @@
 """Runs: one model over one dataset, a dialogue at a time."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.db import models
@@ -7,6 +8,7 @@ from django.db import models
 from annotate.models import Dataset, DatasetItem, User
 from benchmark.models.models import EvaluatedModel
 from fpco_site.fields import WrittenField, one_of
+from fpco_site.llm import settings_rules
 from fpco_site.llm.models import Leased
 from fpco_site.llm.types import Endpoint
 
@@ -73,7 +75,8 @@ class Run(models.Model):
 
 def endpoint_of(kept: dict[str, Any]) -> Endpoint:
     """The endpoint from settings kept with a row (see `EndpointFields.settings`)."""
-    return Endpoint(**kept)
+    made = Endpoint(**kept)
+    return replace(made, timeout=settings_rules.timeout(made.provider, made.timeout))
 
 
 class DialogueState(models.TextChoices):

@@ -32,11 +32,13 @@ class ConnectionWork(engine.LeasedWork[Probe]):
     model = ConnectionTest
 
     def pending(self) -> bool:
-        return ConnectionTest.objects.filter(state__in=(TestState.WAITING, TestState.RUNNING)).exists()
+        waiting = ConnectionTest.objects.filter(self.here("settings__provider"), state=TestState.WAITING)
+        return waiting.exists() or ConnectionTest.objects.filter(state=TestState.RUNNING).exists()
 
     def claim(self, *, room: int, worker: UUID) -> list[Held]:
         token = uuid4()
-        ids = self.take(ConnectionTest.objects.order_by("pk"), room=room, worker=worker, token=token)
+        here = ConnectionTest.objects.filter(self.here("settings__provider"))
+        ids = self.take(here.order_by("pk"), room=room, worker=worker, token=token)
         rows = ConnectionTest.objects.filter(pk__in=ids).order_by("pk").prefetch_related("calls") if ids else ()
         return [_claim(row, token) for row in rows]
 

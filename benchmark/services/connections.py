@@ -23,14 +23,14 @@ MOST_CALLS = 3  # of a test without surprises: two, and one more for a setting t
 def request(*, subject: Subject, by: User | None) -> ConnectionTest:
     """A test of this model, detector or drafter as it is now; the one that is open already where there is one.
 
-    Raises Invalid for one that can't be asked at all: imported, or waiting for its provider.
+    Raises Invalid for one that can't be asked at all: imported, or with a provider that isn't known.
     """
     _check(subject)
     kind = kind_of(subject)
     found = ConnectionTest.objects.filter(**{kind: subject}, state__in=OPEN).first()
     if found is None:
         found = _made(kind, subject, by)
-    engine.hint()
+    engine.hint_for(subject.provider)
     return found
 
 
@@ -84,8 +84,8 @@ def _made(kind: str, subject: Subject, by: User | None) -> ConnectionTest:
 def _check(subject: Subject) -> None:
     if getattr(subject, "imported", False):
         raise Invalid(f"{subject} is known from a release only: give it a provider before you test it.")
-    if getattr(subject, "waiting", False) or subject.provider not in names():
-        raise Invalid(f"{subject} waits for a provider that this installation does not have.")
+    if subject.provider not in names():
+        raise Invalid(f"{subject} has a provider that this installation does not have.")
 
 
 def _changed(subject: Subject, values: dict[str, Any], by: User) -> Subject:

@@ -27,12 +27,15 @@ class DetectionWork(engine.LeasedWork[Judgement]):
 
     def pending(self) -> bool:
         waiting = Detection.objects.filter(
-            state=DetectionState.WAITING, job__state=JobState.RUNNING, dialogue__state__in=ENDED
+            self.here("job__detector__provider"),
+            state=DetectionState.WAITING,
+            job__state=JobState.RUNNING,
+            dialogue__state__in=ENDED,
         ).filter(Q(job__mode=JobMode.LIVE) | Q(live=True))
         return waiting.exists() or Detection.objects.filter(state=DetectionState.RUNNING).exists()
 
     def claim(self, *, room: int, worker: UUID) -> list[Case]:
-        running = DetectionJob.objects.filter(state=JobState.RUNNING).order_by("pk")
+        running = DetectionJob.objects.filter(self.here("detector__provider"), state=JobState.RUNNING).order_by("pk")
         jobs = list(running.select_related("detector").select_for_update(skip_locked=True, of=("self",)))
         wanted = {job.pk: self._room(job) for job in jobs}
         given = engine.share(room, wanted)

@@ -118,7 +118,7 @@ def request(
     job.state, job.pause_reason, job.finished_at, job.mode = JobState.RUNNING, "", None, mode or job.mode
     job.save(update_fields=["state", "pause_reason", "finished_at", "mode"])
     finish(job=job.pk)
-    _hint()
+    _hint(job)
     return DetectionJob.objects.get(pk=job.pk)
 
 
@@ -140,7 +140,7 @@ def resume(*, job: DetectionJob, by: User | None) -> None:
     changed = DetectionJob.objects.filter(pk=job.pk, state=JobState.PAUSED)
     if not changed.update(state=JobState.RUNNING, pause_reason=""):
         raise Conflict("Only detecting that is paused can be resumed.")
-    _hint()
+    _hint(job)
 
 
 def cover(*, run: Run) -> None:
@@ -183,8 +183,8 @@ def finish(*, job: int) -> None:
     row.save(update_fields=["state", "finished_at", "pause_reason"])
 
 
-def _hint() -> None:
-    engine.hint()
+def _hint(job: DetectionJob) -> None:
+    engine.hint_for(job.detector.provider)
     engine.hint(BATCHES)
 
 

@@ -14,7 +14,7 @@ from benchmark.models.runs import DialogueState, RunState
 from benchmark.services import budgets, responses, runs, versions
 from benchmark.services.responses import Conversation, Talk
 from fpco_site.errors import Invalid
-from fpco_site.llm import dialogue, engine, prompts
+from fpco_site.llm import dialogue, engine, prompts, providers
 from fpco_site.llm.engine import Call
 from fpco_site.llm.models import Leased
 from fpco_site.llm.types import Request
@@ -27,11 +27,13 @@ class DialogueWork(engine.LeasedWork[Conversation]):
     model = Dialogue
 
     def pending(self) -> bool:
-        waiting = Dialogue.objects.filter(state=DialogueState.WAITING, run__state=RunState.RUNNING)
+        waiting = Dialogue.objects.filter(
+            self.here("run__settings__provider"), state=DialogueState.WAITING, run__state=RunState.RUNNING
+        )
         return waiting.exists() or Dialogue.objects.filter(state=DialogueState.RUNNING).exists()
 
     def claim(self, *, room: int, worker: UUID) -> list[Talk]:
-        open_runs = Run.objects.filter(state=RunState.RUNNING).order_by("pk").select_for_update(skip_locked=True)
+        open_runs = self._open_runs(worker).order_by("pk").select_for_update(skip_locked=True)
         wanted = {run: room_of for run in open_runs if (room_of := self._room(run)) > 0}
         given = engine.share(room, {run.pk: room_of for run, room_of in wanted.items()})
         claims: list[Talk] = []
@@ -69,6 +71,16 @@ class DialogueWork(engine.LeasedWork[Conversation]):
         held = rows.filter(state=DialogueState.RUNNING)
         stopped = held.filter(run__state=RunState.STOPPED).update(state=DialogueState.STOPPED, **Leased.FREE)
         return stopped + super().give_back(rows)
+
+    def _open_runs(self, worker: UUID) -> models.QuerySet[Run]:
+        """Runs to claim from: for local models one after the other, as a worker holds one model at a time."""
+        found = Run.objects.filter(self.here("settings__provider"), state=RunState.RUNNING)
+        if self.place != providers.LOCAL:
+            return found
+        held = Dialogue.objects.filter(state=DialogueState.RUNNING, lease_worker=worker).order_by("pk")
+        waiting = found.filter(dialogues__state=DialogueState.WAITING).order_by("pk")
+        first = held.values_list("run", flat=True).first() or waiting.values_list("pk", flat=True).first()
+        return found.filter(pk=first)
 
     def _room(self, run: Run) -> int:
         """How many more dialogues of a run may be asked at once; ends or pauses a run that wants none."""

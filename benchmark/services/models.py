@@ -13,6 +13,7 @@ from benchmark.models import EvaluatedModel
 from benchmark.services import detectors
 from fpco_site.errors import Invalid
 from fpco_site.llm import catalogue, providers
+from fpco_site.llm.endpoints import is_local
 
 # What a catalogue entry and an endpoint's row have in common.
 ENDPOINT_FIELDS = (
@@ -40,6 +41,7 @@ class Loaded:
     updated: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     new_versions: list[str] = field(default_factory=list)
+    local: int = 0  # models that are asked by workers for local models
 
     def __str__(self) -> str:
         parts = [
@@ -89,8 +91,9 @@ def load_catalogue(*, text: str, by: User | None) -> Loaded:
     found = catalogue.parse(text)
     loaded = Loaded()
     for entry in found.models:
-        values = {**entry_values(entry), "name": entry.name, "family": entry.family, "waiting": entry.waiting}
+        values = {**entry_values(entry), "name": entry.name, "family": entry.family}
         _load_model(values, loaded, by)
+        loaded.local += is_local(entry.provider)
     for entry in found.detectors:
         made, changed = detectors.ensure(by=by, slug=entry.slug, name=entry.name, **entry_values(entry))
         names = loaded.unchanged if not changed else loaded.created if made.version == 1 else loaded.new_versions
@@ -124,8 +127,7 @@ def _load_model(values: Mapping[str, Any], loaded: Loaded, by: User | None) -> N
 
 def _saved(model: EvaluatedModel) -> EvaluatedModel:
     """Save a model that its own rules and its provider accept."""
-    if not model.waiting:
-        providers.is_simulated(model.provider)  # refuses a provider that doesn't exist
+    providers.is_simulated(model.provider)  # refuses a provider that doesn't exist
     try:
         model.full_clean()
     except ValidationError as error:

@@ -98,7 +98,7 @@ def start(*, run: Run, by: User | None) -> Run:
     run.started_by = by or run.started_by
     run.save(update_fields=["state", "started_at", "started_by"])
     detectors.cover(run=run)
-    engine.hint()
+    engine.hint_for(run.endpoint().provider)
     return run
 
 
@@ -122,7 +122,7 @@ def resume(*, run: Run, by: User | None) -> Run:
     providers.check(run.endpoint())
     run.state, run.pause_reason = RunState.RUNNING, ""
     run.save(update_fields=["state", "pause_reason"])
-    engine.hint()
+    engine.hint_for(run.endpoint().provider)
     return run
 
 
@@ -179,7 +179,7 @@ def retry(*, run: Run, outcomes: Collection[str], by: User | None) -> int:
     run.state, run.pause_reason, run.finished_at = RunState.RUNNING, "", None
     run.save(update_fields=["state", "pause_reason", "finished_at"])
     detectors.take_up(run=run, dialogues=chosen)
-    engine.hint()
+    engine.hint_for(run.endpoint().provider)
     return len(chosen)
 
 
@@ -277,8 +277,6 @@ def larger_cap(cap: int) -> int:
 def _check_model(model: EvaluatedModel) -> None:
     if model.imported:
         raise Invalid(f"{model} is known from a release only: give it a provider before you run it.")
-    if model.waiting:
-        raise Invalid(f"{model} waits for a provider that this installation does not have.")
     if not model.active:
         raise Invalid(f"{model} is inactive: activate it before you run it.")
     providers.check(model.endpoint())

@@ -205,6 +205,7 @@ def _live(run: Run) -> dict[str, Any]:
         "troubles": progress.troubles(run),
         "coverage": progress.coverage(run, turns.with_text),
         "live": progress.is_live(run),
+        "unserved": progress.is_unserved(run),
         "lost": turns.blocked + turns.empty + turns.failed,
         "larger_cap": _larger_cap(run),
         **_moving(run, dialogues),

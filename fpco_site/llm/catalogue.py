@@ -11,8 +11,6 @@ from fpco_site.errors import Invalid
 from fpco_site.llm import providers, settings_rules
 from fpco_site.llm.types import TIMEOUT, Endpoint
 
-# Known by name, run by nobody yet: its entries wait.
-WAITING = "transformers"
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 SLUG = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 CONCURRENCY = 4
@@ -24,7 +22,7 @@ _OPTIONAL = {"drafter": ("family",)}
 class Entry:
     """One model, detector or drafter. Prices are US dollars per million tokens; None is unknown, which is not zero.
 
-    `slug` is a detector's, `family` a model's or a drafter's; `waiting` marks an entry whose provider can't run yet.
+    `slug` is a detector's, `family` a model's or a drafter's.
     """
 
     name: str
@@ -43,7 +41,6 @@ class Entry:
     price_output: Decimal | None = None
     options: dict[str, Any] = field(default_factory=dict)
     timeout: float = TIMEOUT
-    waiting: bool = False
 
     def endpoint(self) -> Endpoint:
         return Endpoint(
@@ -120,12 +117,9 @@ def _checked(where: str, name: str, value: Any) -> Any:
 
 
 def _check_provider(where: str, values: dict[str, Any]) -> None:
-    provider, waiting = values["provider"], values.get("waiting", False)
-    if provider not in {*providers.names(), WAITING}:
-        known = ", ".join((*providers.names(), WAITING))
-        raise Invalid(f"{where} has an unknown provider {provider!r}; known are {known}.")
-    if provider == WAITING and not waiting:
-        raise Invalid(f"{where} has the provider {WAITING!r}, which can't run yet; mark it with waiting = true.")
+    provider = values["provider"]
+    if provider not in providers.names():
+        raise Invalid(f"{where} has an unknown provider {provider!r}; known are {', '.join(providers.names())}.")
     if provider == "openai_compatible" and "base_url" not in values:
         raise Invalid(f"{where} needs a 'base_url', the address of the server to ask.")
 
@@ -203,6 +197,5 @@ _FIELDS: dict[str, _Rule] = {
     "price_cached_input": _PRICE,
     "price_output": _PRICE,
     "options": (lambda value: isinstance(value, dict) and _json(value), "must be a table of plain values", _plain),
-    "waiting": (lambda value: isinstance(value, bool), "must be true or false", bool),
 }
 _KNOWN = _FIELDS.keys() - {"slug", "family"}

@@ -10,6 +10,11 @@ def is_simulated(provider: str) -> bool:
     return provider in providers.names() and providers.is_simulated(provider)
 
 
+def is_local(provider: str) -> bool:
+    """Whether a provider is asked only by workers for local models."""
+    return providers.place_of(provider) == providers.LOCAL
+
+
 def key_of(row: EndpointFields) -> tuple[str, bool]:
     """The variable that holds an endpoint's key, and whether it is set; ("", True) where none is needed."""
     known = row.provider in providers.names()

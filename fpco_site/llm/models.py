@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from fpco_site.fields import WrittenField
-from fpco_site.llm import money
+from fpco_site.llm import money, settings_rules
 from fpco_site.llm.types import TIMEOUT, Endpoint
 
 # Versions up to 100 are files that ship with the software; what authors save is counted from here.
@@ -88,7 +88,7 @@ class EndpointFields(PriceFields):
             temperature=self.temperature,
             top_p=self.top_p,
             options=dict(self.options),
-            timeout=self.timeout,
+            timeout=settings_rules.timeout(self.provider, self.timeout),
             not_sent=dict(self.not_sent),
         )
 
@@ -127,6 +127,8 @@ class Worker(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     host = models.CharField(max_length=255)
     pid = models.PositiveIntegerField()
+    # Whose models it asks (`providers.place_of`): empty for those that any machine reaches.
+    place = models.CharField(max_length=20, blank=True)
     beats = models.PositiveBigIntegerField(default=0)
     started_at = models.DateTimeField(auto_now_add=True)
     seen_at = models.DateTimeField(auto_now=True)  # for people to read; never compared

@@ -9,6 +9,7 @@ from fpco_site.llm.types import Endpoint
 CAP = 256
 GPT5_CAP = 512
 GEMINI_PRO_CAP = 1024
+LOCAL_TIMEOUT = 3600.0
 DRAFT_CAP = 8192  # ten questions, and thoughts of a model that thinks
 
 
@@ -31,6 +32,11 @@ def defaults(provider: str, model_id: str) -> Settings:
     if provider == "transformers":
         return Settings(CAP, 0.0, None)
     return Settings(CAP, None, None)
+
+
+def timeout(provider: str, asked: float) -> float:
+    """Seconds that a call may take. With a local model that is loading it and waiting for a place in a batch too."""
+    return LOCAL_TIMEOUT if provider == "transformers" else asked
 
 
 def sampling(endpoint: Endpoint) -> dict[str, float]:

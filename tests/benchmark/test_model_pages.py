@@ -80,11 +80,11 @@ def test_the_name_of_a_key_is_shown_and_never_its_value(as_: As, ada: User, monk
 
 
 def test_states_are_told_apart_in_words(as_: As, ada: User) -> None:
-    factories.model(waiting=True, provider="transformers")
+    factories.model(provider="transformers")
     factories.model(imported=True, active=False)
     factories.model(active=False)
     page = as_(ada).get(reverse("model_list")).content.decode()
-    for words in ("waits for its provider", "imported", "inactive", "simulated"):
+    for words in ("needs the extra local", "imported", "inactive", "simulated"):
         assert words in page
 
 

@@ -94,12 +94,11 @@ def test_the_estimate_is_dialogues_times_turns_times_models(as_: As, ada: User) 
 def test_a_model_that_cannot_be_asked_is_not_offered(as_: As, ada: User) -> None:
     factories.dataset()
     usable = factories.model("Usable one")
-    factories.model("Waiting one", waiting=True)
     factories.model("Imported one", imported=True)
     factories.model("Keyless one", provider="openai_compatible", api_key_env="NO_SUCH_KEY_HERE")
     page = as_(ada).get(reverse("run_new")).content.decode()
     assert usable.name in page
-    for name in ("Waiting one", "Imported one", "Keyless one"):
+    for name in ("Imported one", "Keyless one"):
         assert name not in page
 
 

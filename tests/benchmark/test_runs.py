@@ -332,7 +332,6 @@ def test_a_missing_key_is_named_not_shown(ada: User, monkeypatch: pytest.MonkeyP
     [
         ({"active": False}, "inactive"),
         ({"imported": True}, "release only"),
-        ({"waiting": True}, "waits for a provider"),
     ],
 )
 def test_a_model_that_can_not_run_is_refused(ada: User, columns: dict[str, bool], words: str) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -191,6 +192,15 @@ def test_a_model_that_is_not_here_is_refused_for_good_with_a_sentence(name: str,
         assert (end.kind, end.code) == (ErrorKind.PERMANENT, "local_model")
         assert words in end.message or "There is no model" in end.message
         assert name in end.message
+
+
+def test_a_checkpoint_with_code_of_its_own_is_not_run_unasked(tmp_path: Path) -> None:
+    own = {"model_type": "house_chat", "auto_map": {"AutoConfig": "house.Config", "AutoModel": "house.Model"}}
+    (tmp_path / "config.json").write_text(json.dumps(own))
+    (tmp_path / "house.py").write_text("raise SystemExit('the code ran')")
+    end = ask(provider(str(tmp_path)), SHORT)[0]
+    assert isinstance(end, ProviderError)
+    assert "set the option trust_remote_code where you trust the code" in end.message
 
 
 def test_a_model_is_spread_over_the_devices_there_are(llava: str) -> None:

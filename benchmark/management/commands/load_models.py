@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmark.services import models
 from fpco_site.errors import FpcoError
+from fpco_site.llm.providers import transformers
 
 
 class Command(BaseCommand):
@@ -29,3 +30,9 @@ class Command(BaseCommand):
         except FpcoError as error:
             raise CommandError(f"{path}: {error.message}") from error
         self.stdout.write(f"{path}: {loaded}.")
+        local = loaded.local
+        if local and not transformers.is_installed():
+            self.stdout.write(
+                f"{local} of its models are local: the worker that asks them needs the extra local "
+                "(uv sync --extra local), which is not installed here. See docs/local-models.md."
+            )

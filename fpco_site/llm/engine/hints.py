@@ -9,9 +9,12 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
 
+from fpco_site.llm import providers
+
 log = logging.getLogger(__name__)
 LONGEST = 0.5  # seconds that a caller waits for the broker
 PUMP = "fpco_site.llm.pump"
+PUMP_LOCAL = "fpco_site.llm.pump_local"
 _sending: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
@@ -21,6 +24,11 @@ def hint(task: str = PUMP) -> None:
     Never raises, and waits half a second at most: without a broker the work is still found.
     """
     transaction.on_commit(partial(send, task), robust=True)
+
+
+def hint_for(provider: str) -> None:
+    """Tell the workers of the place where this provider is asked."""
+    hint(PUMP_LOCAL if providers.place_of(provider) == providers.LOCAL else PUMP)
 
 
 def send(task: str = PUMP) -> None:

@@ -19,9 +19,9 @@ from fpco_site.llm.models import Worker
 LONGEST_GAP = 0.4  # between two looks, as a share of `stale`; what is longer counts as so much
 
 
-def register() -> UUID:
+def register(place: str = "") -> UUID:
     """DB. A row for this worker."""
-    return Worker.objects.create(host=socket.gethostname()[:255], pid=os.getpid()).pk
+    return Worker.objects.create(host=socket.gethostname()[:255], pid=os.getpid(), place=place).pk
 
 
 def revive(worker: UUID) -> bool:

@@ -61,9 +61,13 @@ class Stop:
 
 
 class Process:
-    """What outlives a pump in one process: its row among the workers, and what its sweeper has seen."""
+    """What outlives a pump in one process: its row among the workers, and what its sweeper has seen.
 
-    def __init__(self) -> None:
+    A process that asks both models elsewhere and models of its own machine has one of these for each place.
+    """
+
+    def __init__(self, place: str = providers.ANYWHERE) -> None:
+        self.place = place
         self.pumping = threading.Lock()
         self.again = threading.Event()
         self.sweeper = leases.Sweeper()
@@ -72,11 +76,17 @@ class Process:
     def join(self) -> UUID:
         """DB. The process's worker, alive again or new."""
         if self.worker is None or not leases.revive(self.worker):
-            self.worker = leases.register()
+            self.worker = leases.register(self.place)
         return self.worker
 
 
-_process = Process()
+ELSEWHERE = Process()
+LOCAL = Process(providers.LOCAL)
+
+
+def process_for(provider: str) -> Process:
+    """Which of the two asks a provider."""
+    return LOCAL if providers.place_of(provider) == providers.LOCAL else ELSEWHERE
 
 
 def run(
@@ -84,7 +94,7 @@ def run(
     stop: Stop,
     stay: bool = False,
     make: Callable[[Endpoint], Provider] = providers.make,
-    process: Process = _process,
+    process: Process = ELSEWHERE,
 ) -> bool:
     """Work until there is nothing to do (with `stay`: until told to stop); False where this process already does."""
     process.again.set()  # a hint that comes while a pump is about to rest is not lost
@@ -92,7 +102,7 @@ def run(
         return False
     try:
         close_old_connections()
-        kinds = works()
+        kinds = works(process.place)
         while process.again.is_set() and not stop.is_set():
             process.again.clear()
             if stay or any(work.pending() for work in kinds):

@@ -27,6 +27,7 @@ from django.core.files.storage import default_storage
 from django.db import models
 from django.utils.module_loading import import_string
 
+from fpco_site.llm import providers
 from fpco_site.llm.engine.faults import Fault
 from fpco_site.llm.models import Leased
 from fpco_site.llm.types import Endpoint, Picture, ProviderError, Reply, Request
@@ -89,10 +90,22 @@ class Call[S]:
 
 
 class Work[S](ABC):
-    """One kind of work. An instance lives as long as the engine runs and keeps no state but `aside`."""
+    """One kind of work. An instance lives as long as the engine runs and keeps no state but `aside`.
+
+    A worker asks the models of one place (`providers.place_of`), so `claim` takes only rows that are `here`, and
+    `pending` counts only them among those that wait.
+    """
 
     kind: ClassVar[str]
     aside: Collection[int] = frozenset()  # rows that the engine wants claimed after all others
+
+    def __init__(self, place: str = providers.ANYWHERE) -> None:
+        self.place = place
+
+    def here(self, provider: str) -> models.Q:
+        """Rows whose provider, by the lookup of that name, is asked by the workers of this place."""
+        local = models.Q(**{f"{provider}__in": providers.of_place(providers.LOCAL)})
+        return local if self.place == providers.LOCAL else ~local
 
     @abstractmethod
     def pending(self) -> bool:
@@ -206,6 +219,6 @@ def register(dotted: str) -> None:
         _registered.append(dotted)
 
 
-def works() -> list[Work[Any]]:
-    """An instance of every registered kind, in the order of registration."""
-    return [import_string(dotted)() for dotted in _registered]
+def works(place: str = providers.ANYWHERE) -> list[Work[Any]]:
+    """An instance of every registered kind for the workers of a place, in the order of registration."""
+    return [import_string(dotted)(place) for dotted in _registered]

@@ -90,8 +90,14 @@ def warm(name: str) -> None:
 
 
 def check(endpoint: Endpoint) -> None:
-    """Refuse what `make` would refuse about the provider's name and its key, without importing an SDK."""
-    _key(endpoint, _kind(endpoint.provider))
+    """Refuse what `make` would refuse about the provider's name and its key, without importing an SDK.
+
+    Whether a local model can be asked is known to its workers alone; its options are checked here.
+    """
+    kind = _kind(endpoint.provider)
+    _key(endpoint, kind)
+    if kind.place == LOCAL:
+        import_module(f"{__name__}.{kind.module}").check(endpoint)
 
 
 def key_of(endpoint: Endpoint) -> str:

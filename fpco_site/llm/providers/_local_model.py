@@ -224,5 +224,10 @@ def why_not(model_id: str, error: Exception) -> str:
         return f"There is no model {model_id}, neither as a folder on this machine nor at Hugging Face."
     if names & {"OfflineModeIsEnabled", "LocalEntryNotFoundError", "ConnectionError", "ConnectError"}:
         return f"{model_id} is not on this machine, and Hugging Face could not be reached to download it."
+    if "trust_remote_code" in str(error) or "Unrecognized" in str(error):
+        return (
+            f"{model_id} is not in a form that Transformers reads by itself: take or convert one that is (often named "
+            "-hf), or set the option trust_remote_code where you trust the code that comes with it."
+        )
     words = str(error).strip().splitlines()
     return f"{model_id} can't be loaded: {words[0][:400] if words else type(error).__name__}"

@@ -47,6 +47,13 @@ class Options:
     processor: dict[str, Any] = field(default_factory=dict)
 
 
+def check(endpoint: Endpoint) -> Options:
+    """The endpoint's options. Raises Invalid for settings that a local model can't be asked with."""
+    if endpoint.temperature or endpoint.top_p not in (None, 1.0):
+        raise Invalid("Local models decode greedily: leave temperature at 0 and top-p unset.")
+    return read_options(endpoint.options)
+
+
 def read_options(given: dict[str, Any]) -> Options:
     """Raises Invalid for an option that is unknown or of the wrong kind."""
     known = {one.name: one for one in fields(Options)}
@@ -156,10 +163,8 @@ class Transformers:
     def __init__(self, endpoint: Endpoint, key: str = "") -> None:
         if not is_installed():
             raise NotConfigured(MISSING)
-        if endpoint.temperature or endpoint.top_p not in (None, 1.0):
-            raise Invalid("Local models decode greedily: leave temperature at 0 and top-p unset.")
         self._endpoint = endpoint
-        self._options = read_options(endpoint.options)
+        self._options = check(endpoint)
         self._name = json.dumps([endpoint.model_id, vars(self._options)], sort_keys=True)
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._stop = threading.Event()

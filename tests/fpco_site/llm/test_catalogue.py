@@ -46,12 +46,12 @@ def test_the_shipped_settings_are_the_studys_by_interface() -> None:
         ), entry.name
 
 
-def test_the_local_models_wait() -> None:
+def test_models_with_open_weights_are_local() -> None:
     models = catalogue.parse(SHIPPED).models
 
-    waiting = {entry.name for entry in models if entry.waiting}
-    assert waiting == {entry.name for entry in models if re.match(r"Qwen2\.5-VL|InternVL|LLaVA", entry.name)}
-    assert len(waiting) == 10
+    local = {entry.name for entry in models if entry.provider == "transformers"}
+    assert local == {entry.name for entry in models if re.match(r"Qwen2\.5-VL|InternVL|LLaVA", entry.name)}
+    assert len(local) == 10
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_an_entry_says_more_than_the_defaults() -> None:
     ).models
 
     assert (entry.price_input, entry.price_cached_input, entry.price_output) == (Decimal("0.1"), 0, 8)
-    assert (entry.concurrency, entry.waiting) == (16, False)
+    assert entry.concurrency == 16
     where = entry.endpoint()
     assert (where.base_url, where.api_key_env) == ("http://127.0.0.1:1/v1", "MY_KEY")
     assert (where.max_output_tokens, where.temperature, where.top_p) == (300, 1.0, 0.9)
@@ -108,7 +108,6 @@ def test_an_empty_catalogue_is_empty() -> None:
         (ENTRY + "seed = 1\n", "number 1 .'GPT-4.1'. has an unknown field 'seed'"),
         (ENTRY + "slug = 'gpt'\n", "unknown field 'slug'"),
         (ENTRY.replace('"openai"', '"opnai"'), "unknown provider 'opnai'; known are openai, gemini"),
-        (ENTRY.replace('"openai"', '"transformers"'), "waiting = true"),
         (ENTRY.replace('"openai"', '"openai_compatible"'), "needs a 'base_url'"),
         (ENTRY.replace('"gpt-4.1"', '""'), "'model_id' must be a text"),
         (ENTRY.replace('"gpt-4.1"', "41"), "'model_id' must be a text"),
@@ -122,7 +121,6 @@ def test_an_empty_catalogue_is_empty() -> None:
         (ENTRY + "price_input = -0.1\n", "'price_input' must be a price"),
         (ENTRY + "price_output = inf\n", "'price_output' must be a price"),
         (ENTRY + "base_url = 'api.openai.com'\n", "'base_url' must start with http"),
-        (ENTRY + "waiting = 'yes'\n", "'waiting' must be true or false"),
         (ENTRY + "options = { when = 2026-01-01 }\n", "'options' must be a table of plain values"),
         (ENTRY + ENTRY, r"two \[\[model\]\] entries with the name 'GPT-4.1'"),
         ("[[detector]]\nslug = 'No Slug'\nname = 'A'\nprovider = 'rules'\nmodel_id = 'r'\n", "'slug' must be lower"),
