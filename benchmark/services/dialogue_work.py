@@ -80,7 +80,7 @@ class DialogueWork(engine.LeasedWork[Conversation]):
         held = Dialogue.objects.filter(state=DialogueState.RUNNING, lease_worker=worker).order_by("pk")
         waiting = found.filter(dialogues__state=DialogueState.WAITING).order_by("pk")
         first = held.values_list("run", flat=True).first() or waiting.values_list("pk", flat=True).first()
-        return found.filter(pk=first)
+        return found.none() if first is None else found.filter(pk=first)
 
     def _room(self, run: Run) -> int:
         """How many more dialogues of a run may be asked at once; ends or pauses a run that wants none."""
