@@ -12,7 +12,7 @@ from django.conf import settings
 from benchmark.models import Software
 
 PROJECT = "fpco-studio"
-PACKAGES = ("django", "celery", "openai", "google-genai", "aiohttp", "httpx2")
+PACKAGES = ("django", "celery", "openai", "google-genai", "aiohttp", "httpx2", "torch", "transformers")
 
 
 def installed() -> dict[str, str]:

@@ -145,7 +145,7 @@ def test_a_worker_without_the_extra_pauses_the_run_and_names_what_to_install(
     run_engine(place=LOCAL)
     run.refresh_from_db()
     assert run.state == "paused"
-    assert "Install the extra: uv sync --extra local." in run.pause_reason
+    assert "Install the extra: uv sync --extra local. Restart the worker after that" in run.pause_reason
 
 
 def test_a_run_says_so_while_no_worker_for_local_models_is_at_work(ada: User, as_: As) -> None:

@@ -3,10 +3,11 @@
 from math import ceil
 
 from fpco_site.llm.engine.gates import LONGEST_WAIT
-from fpco_site.llm.providers import usual_key
+from fpco_site.llm.providers import LOCAL, place_of, usual_key
 from fpco_site.llm.types import Endpoint, ErrorKind, ProviderError
 
 NOT_CONFIGURED = "not_configured"
+NO_MODEL = "local_model"  # a model of this machine that could not be loaded
 REFUSED = frozenset({401, 402, 403, 404})
 # What some providers say with a plain 400.
 WRONG_KEY = frozenset({"api_key_invalid", "invalid_api_key", "api_key_expired"})
@@ -24,7 +25,7 @@ def is_everybodys(error: ProviderError) -> bool:
     if error.kind is not ErrorKind.PERMANENT:
         return (error.retry_after or 0.0) > LONGEST_WAIT
     code = error.code.lower()
-    return code in WRONG_KEY | WRONG_MODEL | {NOT_CONFIGURED} or _is_account(error) or error.status in REFUSED
+    return code in WRONG_KEY | WRONG_MODEL | {NOT_CONFIGURED, NO_MODEL} or _is_account(error) or error.status in REFUSED
 
 
 def _is_account(error: ProviderError) -> bool:
@@ -37,6 +38,8 @@ def _what_to_do(error: ProviderError, endpoint: Endpoint, go_on: str) -> str:
     code = error.code.lower()
     if error.kind is not ErrorKind.PERMANENT:
         return _when_it_answers(error, go_on)
+    if code == NOT_CONFIGURED and place_of(endpoint.provider) == LOCAL:
+        return f"Restart the worker after that, then {go_on}."
     if code == NOT_CONFIGURED:
         return f"Set it, restart the worker, then {go_on}."
     if _is_account(error):
