@@ -94,7 +94,7 @@ def testable() -> dict[str, list[Subject]]:
     known = providers.names()
     latest = Detector.objects.order_by().values("slug").annotate(newest=Max("pk")).values("newest")
     rows: dict[str, QuerySet[Any]] = {
-        "model": EvaluatedModel.objects.filter(active=True, imported=False, waiting=False).order_by("family", "name"),
+        "model": EvaluatedModel.objects.filter(active=True, imported=False).order_by("family", "name"),
         "detector": Detector.objects.filter(pk__in=latest, active=True, imported=False).order_by("slug"),
         "drafter": Drafter.objects.filter(active=True).order_by("name"),
     }
