@@ -13,7 +13,7 @@ from benchmark.models.connections import SUBJECTS, TestState, Verdict
 from benchmark.services.connections import Subject, kind_of
 from fpco_site.llm import providers
 from fpco_site.llm.connection import refusals
-from fpco_site.llm.endpoints import is_simulated, key_of
+from fpco_site.llm.endpoints import is_local, is_simulated, key_of
 
 GREEN = ("passed", "simulated")
 WORDS = {
@@ -63,6 +63,8 @@ class Standing:
         """What there is to know, in one sentence or two."""
         if self.test is None:
             return "Not tested yet."
+        if self.state == TestState.WAITING and is_local(self.subject.provider):
+            return "Waits for a worker for local models (celery -A fpco_site worker --queues local)."
         if self.open:
             return "Waits for a worker." if self.state == TestState.WAITING else "Is being asked now."
         if self.state == "outdated":

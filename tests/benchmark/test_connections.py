@@ -250,8 +250,8 @@ def test_two_clicks_make_one_test(ada: User) -> None:
 def test_what_cannot_be_asked_is_refused_with_a_sentence(ada: User) -> None:
     with pytest.raises(Invalid, match="from a release only"):
         connections.request(subject=factories.model(imported=True, provider=""), by=ada)
-    with pytest.raises(Invalid, match="waits for a provider"):
-        connections.request(subject=factories.model(waiting=True), by=ada)
+    with pytest.raises(Invalid, match="does not have"):
+        connections.request(subject=factories.model(provider="gone"), by=ada)
 
 
 def test_a_lost_worker_s_test_goes_on_and_pays_for_nothing_twice(
