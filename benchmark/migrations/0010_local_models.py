@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmark', '0008_connection_tests'),
+        ('benchmark', '0009_expected_cost'),
     ]
 
     operations = [
