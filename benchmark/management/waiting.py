@@ -3,8 +3,8 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Self
 
@@ -117,19 +117,21 @@ class Bar:
         self._progress.update(self._task, completed=standing.done, total=standing.total, note=standing.note)
 
 
-def wait(title: str, look: Callable[[], Standing], *, provider: str) -> Standing:
-    """Show progress until `look` says that it is over; works here where no worker that asks `provider` does.
+def wait(title: str, look: Callable[[], Standing], *, asked: Iterable[str]) -> Standing:
+    """Show progress until `look` says that it is over; works here where no worker that asks the providers `asked` does.
 
     Ctrl-C and SIGTERM end the wait and our own engine cleanly, as KeyboardInterrupt: calls in flight
     finish, and the work can go on later.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with helper(pump.process_for(provider)) as tend, Bar(title) as bar:
+    with ExitStack() as stack, Bar(title) as bar:
+        tends = [stack.enter_context(helper(process)) for process in {pump.process_for(name) for name in asked}]
         while True:
             standing = look()
             bar.show(standing)
             if standing.over:
                 return standing
-            tend()
+            for tend in tends:
+                tend()
             time.sleep(LOOK_EVERY)

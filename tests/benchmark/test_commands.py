@@ -132,7 +132,7 @@ def test_a_command_that_was_ended_goes_on_where_it_was(catalogue: Path, monkeypa
     factories.dataset("demo", items=2)
     said("load_models", catalogue)
 
-    def interrupt(title: str, look: object, *, provider: str) -> None:
+    def interrupt(title: str, look: object, *, asked: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

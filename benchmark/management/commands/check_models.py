@@ -34,7 +34,7 @@ class Command(BaseCommand):
         if not tests:
             raise CommandError("There is no model that can be asked: load models.toml, or add one.")
         try:
-            waiting.wait("Testing", lambda: _standing(tests))
+            waiting.wait("Testing", lambda: _standing(tests), asked=[subject.provider for subject in subjects])
         except KeyboardInterrupt:
             raise CommandError("Left the tests as they are; the same command goes on with them.") from None
         self._conclude(reads.standings(subjects))

@@ -47,7 +47,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{title}: {job.get_state_display()}.")
             return
         try:
-            waiting.wait(title, lambda: _standing(job), provider=detector.provider)
+            waiting.wait(title, lambda: _standing(job), asked=[detector.provider])
         except KeyboardInterrupt:
             raise CommandError("Left the detections as they are; the same command goes on with them.") from None
         self._conclude(job)

@@ -47,7 +47,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Drafting job {job.pk} by {drafter}: {job.get_state_display()}.")
             return
         try:
-            waiting.wait(f"Drafting by {drafter}", lambda: _standing(job), provider=drafter.provider)
+            waiting.wait(f"Drafting by {drafter}", lambda: _standing(job), asked=[drafter.provider])
         except KeyboardInterrupt:
             raise CommandError("Left the drafts as they are; the same command goes on with them.") from None
         self._conclude(job)

@@ -35,7 +35,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Run {run.pk} of {run.model} over {run.dataset} is {run.get_state_display()}.")
             return
         try:
-            waiting.wait(f"{run.model} over {run.dataset}", lambda: _standing(run), provider=run.endpoint().provider)
+            waiting.wait(f"{run.model} over {run.dataset}", lambda: _standing(run), asked=[run.endpoint().provider])
         except KeyboardInterrupt:
             raise CommandError(f"Left run {run.pk} as it is; the same command goes on with it.") from None
         self._conclude(Run.objects.get(pk=run.pk))
