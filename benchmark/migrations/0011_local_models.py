@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmark', '0009_expected_cost'),
+        ('benchmark', '0010_dialogue_next'),
     ]
 
     operations = [
