@@ -306,7 +306,8 @@ def _known(n: int, characters: int, billed: int | None, counted: int, seconds: f
     mean = Decimal(characters) / n
     text = (mean / CHARACTERS_LOW, mean / CHARACTERS_HIGH)
     latency, words = _latency(seconds)
-    output, told = text, f"{n:,} earlier answers of this model"
+    # Texts don't tell what was thought before them, which is billed too.
+    output, told = (text[0], Decimal(10**9)), f"{n:,} earlier answers of this model"
     if counted:
         each = Decimal(billed or 0) / counted
         output, told = (each * LESS, each * MORE), f"{told}, {each:.0f} tokens each, 20 % less to 25 % more"

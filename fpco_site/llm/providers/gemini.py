@@ -165,12 +165,18 @@ def _said(body: dict[str, Any], answer: _wire.Answer) -> _verdict.Said:
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
-    """Gemini counts thoughts beside the candidates' tokens; `Usage.output` includes them."""
+    """Gemini counts thoughts beside the candidates' tokens; `Usage.output` includes them.
+
+    A count of nought is left out of the JSON, so where neither is there, the total tells what was put out.
+    """
+    prompt = _wire.count(usage.get("promptTokenCount"))
     thoughts = _wire.count(usage.get("thoughtsTokenCount"))
     shown = _wire.count(usage.get("candidatesTokenCount"))
     spoken = [tokens for tokens in (shown, thoughts) if tokens is not None]
+    if not spoken and prompt is not None and (total := _wire.count(usage.get("totalTokenCount"))) is not None:
+        spoken = [max(0, total - prompt)]
     return Usage(
-        input=_wire.count(usage.get("promptTokenCount")),
+        input=prompt,
         cached=_wire.count(usage.get("cachedContentTokenCount")),
         output=sum(spoken) if spoken else None,
         reasoning=thoughts,

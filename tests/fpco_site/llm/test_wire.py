@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fpco_site.llm import detection, providers
+from fpco_site.llm.providers import gemini, openai, openai_compatible
 from fpco_site.llm.types import Message, Outcome, Request, Usage
 from tests.fpco_site.llm.ask import CANARY, NETWORK, PHOTO, ask, endpoint, first_turn, talk
 from tests.stubs import StubServer
@@ -189,6 +190,20 @@ def test_output_tokens_include_reasoning(stub: StubServer, provider: str) -> Non
     (reply,) = ask(endpoint(provider, stub.url(provider)), first_turn())
 
     assert (reply.usage.output, reply.usage.reasoning) == (256, 256)
+
+
+def test_each_providers_own_words_for_tokens_become_the_same_four_counts() -> None:
+    """Input includes cached, output includes reasoning; what is left out is unknown, never nought."""
+    told = {"prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens_details": {"reasoning_tokens": 2}}
+    assert openai_compatible._usage({"prompt_tokens": 9, "completion_tokens": 5, **told}) == Usage(9, 4, 5, 2)
+    assert openai_compatible._usage({"prompt_tokens": 9, "completion_tokens": 5}) == Usage(9, None, 5, None)
+    assert openai_compatible._usage({}) == openai._usage({}) == gemini._usage({}) == Usage()
+    details = {"input_tokens_details": {"cached_tokens": 4}, "output_tokens_details": {"reasoning_tokens": 2}}
+    assert openai._usage({"input_tokens": 9, "output_tokens": 5, **details}) == Usage(9, 4, 5, 2)
+    thinks = {"promptTokenCount": 9, "cachedContentTokenCount": 4, "candidatesTokenCount": 3, "thoughtsTokenCount": 2}
+    assert gemini._usage(thinks) == Usage(9, 4, 5, 2)
+    assert gemini._usage({"promptTokenCount": 9, "totalTokenCount": 9}) == Usage(9, None, 0, None)
+    assert gemini._usage({"promptTokenCount": 9}) == Usage(9, None, None, None)
 
 
 @pytest.mark.parametrize("provider", NETWORK)
