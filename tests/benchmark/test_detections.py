@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from annotate.models import User
+from annotate.services import prompts
 from benchmark.models import Detection, DetectionCall, DetectionJob, Detector, DetectorLabel, Response, Run
 from benchmark.services import detectors, runs
 from fpco_site.errors import Conflict, Invalid, NotConfigured
@@ -302,6 +303,23 @@ def test_a_detector_with_other_settings_is_a_new_version(ada: User) -> None:
     second = made(ada, options={"strictness": "lenient"})
     assert (first.version, second.version) == (1, 2)
     assert second.simulated
+
+
+def test_another_prompt_labels_afresh_and_overwrites_nothing(ada: User) -> None:
+    run = factories.run(answered=10, state="complete")
+    first = made(ada)
+    detectors.request(detector=first, dataset=run.dataset, by=ada)
+    run_engine(honest())
+    before = list(DetectorLabel.objects.order_by("pk").values_list("response", "detector", "detect"))
+    saved = prompts.save(name="detector", text="Label each answer.", note="Shorter.", by=ada)
+    second = made(ada, prompt_version=saved.version)
+    assert (second.version, second.prompt_version) == (2, str(saved.version))
+    detectors.request(detector=second, dataset=run.dataset, by=ada)
+    run_engine(says(lambda labels: [{**label, "detect": False} for label in labels]))
+    after = list(DetectorLabel.objects.order_by("pk").values_list("response", "detector", "detect"))
+    assert (len(before), after[:10]) == (10, before)
+    assert {detector for _, detector, _ in after[10:]} == {second.pk}
+    assert Detector.objects.get(pk=first.pk).prompt_version == first.prompt_version
 
 
 def _inference_hash() -> str:
