@@ -1,5 +1,6 @@
 """What a stub can be told to do with one request."""
 
+import dataclasses
 from dataclasses import dataclass
 
 NAMES = frozenset(
@@ -37,13 +38,14 @@ NAMES = frozenset(
 
 @dataclass(frozen=True)
 class Do:
-    """One command; `text` replaces what would be said."""
+    """One command; `text` replaces what would be said, `headers` are sent beside the usual ones."""
 
     what: str = "answer"
     status: int = 500
     retry_after: str | None = None
     message: str = "The stub was told to misbehave."
     text: str | None = None
+    headers: dict[str, str] = dataclasses.field(default_factory=dict)
     field: str = "temperature"
 
     def __post_init__(self) -> None:

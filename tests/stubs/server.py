@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -42,7 +43,10 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Recorded:
-    """One request as it came. `body` is the parsed JSON, with the picture in it."""
+    """One request as it came, `at` a monotonic time, after so many were `answered`.
+
+    `body` is the parsed JSON, with the picture in it.
+    """
 
     protocol: str
     path: str
@@ -50,6 +54,8 @@ class Recorded:
     body: dict[str, Any]
     asked: Asked | None
     key: str
+    at: float
+    answered: int
 
 
 @dataclass
@@ -215,7 +221,8 @@ class StubServer:
         self.counts.bodies[digest] += 1
         if self._keep:
             headers = {name.lower(): value for name, value in request.headers.items()}
-            self.requests.append(Recorded(protocol.name, request.path, headers, body, asked, key))
+            now, answered = time.monotonic(), self.counts.answered
+            self.requests.append(Recorded(protocol.name, request.path, headers, body, asked, key, now, answered))
         return self.counts.requests
 
     def _next(self, turn: int, number: int) -> Do:
@@ -246,7 +253,7 @@ class StubServer:
         status, answer = protocol.write(asked, await self._spoken(do, asked), number)
         if (tokens := handed_out(answer)) is not None:
             self.counts.tokens[number] = tokens
-        return web.json_response(answer, status=status, headers=_headers(number))
+        return web.json_response(answer, status=status, headers=_headers(number) | do.headers)
 
     async def _spoken(self, do: Do, asked: Asked) -> Spoken:
         outcome = OUTCOMES.get(do.what, Outcome.ANSWERED)
@@ -271,6 +278,7 @@ def _error(do: Do, protocol: Dialect, key: str, number: int) -> web.Response:
     code = {"rate_limit": "rate_limit_exceeded", "quota": "insufficient_quota", "unauthorized": "invalid_api_key"}
     message = f"Incorrect API key provided: {key}." if do.what == "unauthorized" else do.message
     headers = _headers(number) | ({"retry-after": do.retry_after} if do.retry_after is not None else {})
+    headers |= do.headers
     if do.what == "unauthorized":
         headers["x-ratelimit-key"] = key
     body = protocol.error(status, code.get(do.what, "error"), message)

@@ -57,6 +57,37 @@ def test_a_retry_after_that_makes_no_sense_is_ignored(stub: StubServer, provider
     assert fails(stub, provider, Do("rate_limit", retry_after="soon")).retry_after is None
 
 
+def test_a_refusal_without_a_wait_waits_for_the_reset_of_what_is_used_up(stub: StubServer, provider: str) -> None:
+    headers = {
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "6m0s",
+        "x-ratelimit-remaining-tokens": "149984",
+        "x-ratelimit-reset-tokens": "12h",
+    }
+
+    assert fails(stub, provider, Do("rate_limit", headers=headers)).retry_after == 360
+
+
+def test_the_sdk_obeys_no_header_that_asks_it_to_try_again(stub: StubServer, provider: str) -> None:
+    error = fails(stub, provider, Do("status", status=503, headers={"x-should-retry": "true", "retry-after-ms": "20"}))
+
+    assert (error.kind, error.retry_after) == (ErrorKind.TRANSIENT, 0.02)
+
+
+def test_an_answer_that_used_up_the_last_call_says_until_when(stub: StubServer, provider: str) -> None:
+    headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1.5s"}
+
+    reply = answers(stub, provider, Do("answer", headers=headers))
+
+    assert (reply.outcome, reply.hold) == (Outcome.ANSWERED, 1.5)
+
+
+def test_an_answer_that_leaves_calls_holds_nothing(stub: StubServer, provider: str) -> None:
+    headers = {"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "1.5s"}
+
+    assert answers(stub, provider, Do("answer", headers=headers)).hold is None
+
+
 def test_an_exhausted_quota_is_permanent(stub: StubServer, provider: str) -> None:
     error = fails(stub, provider, "quota")
 
@@ -71,7 +102,7 @@ def test_what_no_retry_mends_is_permanent(stub: StubServer, provider: str, statu
     assert "told to misbehave" in error.message
 
 
-@pytest.mark.parametrize("status", [408, 409, 500, 502, 503, 529])
+@pytest.mark.parametrize("status", [408, 409, 425, 500, 502, 503, 504, 529])
 def test_a_trouble_of_the_moment_is_transient(stub: StubServer, provider: str, status: int) -> None:
     error = fails(stub, provider, status)
 

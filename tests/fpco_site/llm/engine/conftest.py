@@ -23,8 +23,7 @@ def drafts(ada: User) -> Callable[..., list[Draft]]:
 
     def make(count: int = 1) -> list[Draft]:
         drafter = Drafter.objects.create(name="Fake", provider="scripted", model_id="fake")
-        return [
-            factories.draft(factories.item(), drafter=drafter, state="waiting", requested_by=ada) for _ in range(count)
-        ]
+        item = factories.item()
+        return [factories.draft(item, drafter=drafter, state="waiting", requested_by=ada) for _ in range(count)]
 
     return make
