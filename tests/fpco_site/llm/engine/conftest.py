@@ -23,7 +23,8 @@ def drafts(ada: User) -> Callable[..., list[Draft]]:
 
     def make(count: int = 1) -> list[Draft]:
         drafter = Drafter.objects.create(name="Fake", provider="scripted", model_id="fake")
-        item = factories.item()
-        return [factories.draft(item, drafter=drafter, state="waiting", requested_by=ada) for _ in range(count)]
+        return [
+            factories.draft(factories.item(), drafter=drafter, state="waiting", requested_by=ada) for _ in range(count)
+        ]
 
     return make

@@ -2,12 +2,14 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from annotate.models import Draft
 from fpco_site.llm.engine import leases, pump, work
@@ -221,3 +223,60 @@ def test_two_workers_ask_nothing_twice(drafts: MakeDrafts, background: Start, se
     asked = [text for provider in providers for text in provider.asked]
     assert states() == ["ready"] * 60
     assert len(asked) == len(set(asked)) == 60
+
+
+@pytest.mark.parametrize(("breaks", "state", "asked"), [(1, "ready", 2), (100, "waiting", 3)])
+def test_a_row_whose_lane_breaks_off_is_asked_again_but_not_for_ever(
+    drafts: MakeDrafts, background: Start, monkeypatch: pytest.MonkeyPatch, breaks: int, state: str, asked: int
+) -> None:
+    drafts(1)
+    provider = FakeProvider(say_yes)
+    whole = ExampleWork.record
+
+    def record(self: ExampleWork, calls: Any) -> Any:
+        if len(provider.asked) <= breaks:
+            raise ZeroDivisionError
+        return whole(self, calls)
+
+    monkeypatch.setattr(ExampleWork, "record", record)
+    engine = background(provider)
+    end = time.monotonic() + 30
+    while (states() != ["ready"] if breaks == 1 else len(provider.asked) < asked) and time.monotonic() < end:
+        time.sleep(0.02)
+    time.sleep(0.2)  # ten beats, in any of which a row would be given back
+    assert len(provider.asked) == asked
+    engine.stop.set()
+    engine.join()
+    assert states() == [state]
+
+
+def test_a_worker_that_was_declared_dead_begins_no_further_call_for_what_it_held(
+    drafts: MakeDrafts, background: Start, settings: Any
+) -> None:
+    settings.ENGINE = {**FAST, "stale": 60.0}
+    [row] = drafts(1)
+    failing, taken = threading.Event(), threading.Event()
+
+    async def answer(request: Request) -> Reply:
+        failing.set()
+        await asyncio.to_thread(taken.wait, 30)
+        raise ProviderError(ErrorKind.TRANSIENT, "cut")
+
+    provider = FakeProvider(answer)
+    engine = background(provider)
+    assert failing.wait(30)
+    first = Worker.objects.get()
+    other = Worker.objects.create(host="elsewhere", pid=1)
+    token = uuid4()
+    Worker.objects.filter(pk=first.pk).update(stopped_at=timezone.now())
+    Draft.objects.update(lease_worker=other, lease_token=token)
+    end = time.monotonic() + 30
+    while Worker.objects.count() < 3 and time.monotonic() < end:
+        time.sleep(0.02)
+    taken.set()
+    engine.stop.set()
+    engine.join()
+    row.refresh_from_db()
+    assert (row.tries, row.state, row.lease_token) == (0, "running", token), "What it still brought is not written."
+    assert len(provider.asked) == 1
+    assert Worker.objects.exclude(pk__in=[first.pk, other.pk]).count() == 1
