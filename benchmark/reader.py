@@ -24,6 +24,7 @@ from fpco_site.llm import settings_rules
 
 NEWEST_SHOWN = 8
 NEWEST_READ = 10_000
+BY_RULE = "this interface gets it only with a positive temperature"
 
 
 @dataclass(frozen=True)
@@ -187,10 +188,12 @@ def provenance(attempt: Attempt) -> dict[str, Any]:
     """What is kept of how one call was asked: settings as sent and not sent, prompt, picture, software."""
     settings = dict(attempt.settings)
     prompt, digest = settings.pop("prompt", ""), settings.pop("sha256", "")
+    left_out = not_sent(settings)
+    hidden = {"api_key_env", "not_sent", *left_out}
     return {
         "model_asked": settings.get("model_id", ""),
-        "settings": {name: value for name, value in settings.items() if name != "api_key_env"},
-        "not_sent": not_sent(settings),
+        "settings": {name: value for name, value in settings.items() if name not in hidden},
+        "not_sent": left_out,
         "prompt": prompt,
         "prompt_sha256": digest,
         "image_sha256": attempt.image_sha256,
@@ -198,10 +201,12 @@ def provenance(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def not_sent(settings: dict[str, Any]) -> list[str]:
-    """Sampling settings that were asked for and that the interface is not sent."""
+def not_sent(settings: dict[str, Any]) -> dict[str, str]:
+    """Settings that were asked for and left out, each with the reason."""
+    refused = {name: str(why) for name, why in settings.get("not_sent", {}).items()}
     try:
         going = settings_rules.sampling(rebuilt.endpoint_of(settings))
     except FpcoError:
-        return []
-    return [name for name in ("temperature", "top_p") if settings.get(name) is not None and name not in going]
+        return refused
+    asked = [name for name in ("temperature", "top_p") if settings.get(name) is not None]
+    return {name: BY_RULE for name in asked if name not in going} | refused

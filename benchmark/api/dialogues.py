@@ -30,11 +30,11 @@ class TokensSerializer(serializers.Serializer[Any]):
 
 
 class ProvenanceSerializer(serializers.Serializer[Any]):
-    """How a call was asked: `not_sent` names settings that were asked for and that its interface is not sent."""
+    """How a call was asked: `not_sent` names the settings that were asked for and left out, with the reason."""
 
     model_asked = serializers.CharField()
     settings = serializers.DictField()
-    not_sent = serializers.ListField(child=serializers.CharField())
+    not_sent = serializers.DictField(child=serializers.CharField())
     prompt = serializers.CharField()
     prompt_sha256 = serializers.CharField()
     image_sha256 = serializers.CharField()

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.models import User
-from benchmark import finding, naming, pace, progress
+from benchmark import finding, naming, pace, progress, reader
 from benchmark.finding import Filters
 from benchmark.models import Attempt, Dialogue, Exposure, Response, Run
 from benchmark.services import runs, versions
@@ -288,7 +288,9 @@ def test_answers_of_any_characters_are_shown(as_: As, rita: User, run: Run) -> N
 
 def test_the_api_tells_how_each_answer_came(as_: As, rita: User, run: Run) -> None:
     whole = run.dialogues.order_by("pk")[0]
-    settings = {**run.settings, "prompt": "inference.v1", "sha256": "p" * 64}
+    refused = {"top_p": "The model takes none."}
+    settings = {**run.settings, "temperature": 0, "top_p": 1, "not_sent": refused, "sha256": "p" * 64}
+    settings["prompt"] = "inference.v1"
     software = versions.row_of({"fpco-studio": "9.8.7"})
     called(whole, 1, "answered", settings=settings, software=software, image_sha256="a" * 64, status=200)
     turn = as_(rita).get(f"/api/v1/dialogues/{whole.pk}/").json()["turns"][0]
@@ -297,6 +299,7 @@ def test_the_api_tells_how_each_answer_came(as_: As, rita: User, run: Run) -> No
     assert asked["model_asked"] == run.model.model_id
     assert (asked["prompt"], asked["prompt_sha256"], asked["image_sha256"]) == ("inference.v1", "p" * 64, "a" * 64)
     assert asked["software"] == {"fpco-studio": "9.8.7"}
-    assert "api_key_env" not in asked["settings"]
+    assert asked["not_sent"] == {"temperature": reader.BY_RULE, "top_p": "The model takes none."}
+    assert not {"api_key_env", "temperature", "top_p"} & asked["settings"].keys()
     assert {"input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "status"} <= call.keys()
     assert {"model_answered", "seconds", "tokens"} <= turn.keys()
