@@ -20,7 +20,7 @@ from fpco_site.llm.engine import config
 from fpco_site.llm.models import Worker
 
 WINDOW = timedelta(minutes=5)
-NEWEST = 4000  # answers that a look reads at most
+NEWEST = 2000  # answers that a look reads at most
 FEWEST = 3  # answers that tell a rate
 BEAT_SEEN = timedelta(seconds=60)
 START_A_WORKER = "uv run celery -A fpco_site worker --pool threads --beat"

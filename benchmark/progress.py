@@ -6,7 +6,7 @@ Everything here is an aggregate: no single answer, verdict or label can be read 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from django.db.models import Count, Max, OuterRef, Q, Subquery
+from django.db.models import Count, Max, OuterRef, Subquery
 
 from annotate.models import Dataset
 from benchmark.models import (
@@ -89,18 +89,23 @@ def turn_counts(run: Run) -> TurnCounts:
     """The planned turns of a run by outcome.
 
     A dialogue that stopped or failed has one turn without text, that of its latest attempt; the turns
-    after it are not asked, nor is a turn that is being asked or will be asked again.
+    after it are not asked, nor is a turn that is being asked or will be asked again. Answers of complete
+    dialogues are counted by the dialogue, so that a look costs the same however long a run has gone on.
     """
-    text = Response.objects.filter(dialogue__run=run).aggregate(
-        n_refused=Count("pk", filter=Q(refusal=True)),
-        n_cut=Count("pk", filter=Q(refusal=False, cut=True)),
-        n_answered=Count("pk", filter=Q(refusal=False, cut=False)),
-    )
+    turns, states = run.dataset.turns, dialogue_counts([run])[run.pk]
+    rows = Response.objects.filter(dialogue__run=run)
+    others = [state for state in DialogueState if state != DialogueState.COMPLETE]
+    with_text = states.complete * turns + rows.filter(dialogue__state__in=others).count()
+    cut, refused = rows.filter(cut=True, refusal=False).count(), rows.filter(refusal=True).count()
     ends = lost_turns(run)
-    answers = {name.removeprefix("n_"): n for name, n in text.items()}
-    known = {**answers, **{outcome.value: ends.get(outcome, 0) for outcome in WITHOUT_TEXT}}
-    planned = run.dialogues.count() * run.dataset.turns
-    return TurnCounts(**known, not_asked=planned - sum(known.values()))
+    lost = {outcome.value: ends.get(outcome, 0) for outcome in WITHOUT_TEXT}
+    return TurnCounts(
+        answered=with_text - cut - refused,
+        cut=cut,
+        refused=refused,
+        **lost,
+        not_asked=states.total * turns - with_text - sum(lost.values()),
+    )
 
 
 def lost_turns(run: Run) -> dict[str, int]:

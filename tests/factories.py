@@ -218,7 +218,8 @@ def run(**more: Any) -> Run:
     )
     spending.open_run(run=row)
     for entry in over.items.all():
-        dialogue = Dialogue.objects.create(run=row, item=entry, state="complete" if answered else "waiting")
+        state = "complete" if answered == over.turns else "stopped" if answered else "waiting"
+        dialogue = Dialogue.objects.create(run=row, item=entry, state=state)
         Response.objects.bulk_create(
             Response(dialogue=dialogue, turn=turn, text=f"Answer {turn} about {entry.target}.")
             for turn in range(1, answered + 1)

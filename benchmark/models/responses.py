@@ -46,6 +46,12 @@ class Response(UsageFields):
                 violation_error_message="A response has text; a call without text is an attempt.",
             ),
         ]
+        indexes = [  # few rows, so that a page that is watched counts them without reading all answers
+            models.Index(
+                fields=["dialogue"], condition=models.Q(cut=True, refusal=False), name="benchmark_response_cut"
+            ),
+            models.Index(fields=["dialogue"], condition=models.Q(refusal=True), name="benchmark_response_refusal"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.dialogue_id}/{self.turn}"
@@ -112,7 +118,10 @@ class Attempt(CallFields):
                 violation_error_message="An attempt ends in one of the known outcomes.",
             )
         ]
-        indexes = [models.Index(fields=["dialogue", "turn", "-id"], name="benchmark_attempt_latest")]
+        indexes = [
+            models.Index(fields=["dialogue", "turn", "-id"], name="benchmark_attempt_latest"),
+            models.Index(fields=["outcome", "dialogue"], name="benchmark_attempt_outcome"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.dialogue_id}/{self.turn}: {self.outcome}"
