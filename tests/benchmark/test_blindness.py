@@ -35,7 +35,7 @@ from benchmark.models import (
     ValidationItem,
     ValidationSet,
 )
-from benchmark.services import validation
+from benchmark.services import spending, validation
 from tests import factories
 from tests.crawl import Crawl, Reply
 
@@ -99,6 +99,7 @@ def run_of(over: Dataset, name: str, number: int) -> Run:
     run = Run.objects.create(
         pk=771000001 + number, model=model, dataset=over, state="complete", simulated=True, settings=model.settings()
     )
+    spending.open_run(run=run)
     for at, item in enumerate(over.items.order_by("key")):
         base = 881000000 + 100000 * number + 1000 * at
         dialogue = Dialogue.objects.create(pk=base, run=run, item=item, state="complete")

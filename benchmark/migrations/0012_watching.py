@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmark', '0009_expected_cost'),
+        ('benchmark', '0011_local_models'),
     ]
 
     operations = [
