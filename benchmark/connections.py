@@ -75,7 +75,7 @@ class Standing:
         if self.undecided:
             return f"It refuses {words_of(self.undecided)}. Leave it out, or change the setting and test again."
         if self.state == "simulated":
-            return "Answers offline and sees no picture: nothing to connect to."
+            return "Simulated: it answers offline, so there is nothing to connect to, and no picture is seen."
         return _green(self.test, self.subject)
 
 

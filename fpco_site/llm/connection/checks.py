@@ -72,7 +72,7 @@ def _key(probe: Probe, subject: Subject) -> Check:
 
 def _answers(probe: Probe) -> Check:
     say = _row("address")
-    last, where = probe.history[-1], probe.endpoint.base_url or "the provider's usual address"
+    last, where = probe.history[-1], probe.endpoint.base_url or "The provider's usual address"
     if last.code == NOT_CONFIGURED:
         return say(Mark.UNTOLD, "Not asked.")
     if last.code == "timeout":
@@ -81,7 +81,7 @@ def _answers(probe: Probe) -> Check:
             f"{where} gave no answer within {probe.endpoint.timeout:g} s: test again later, or let it wait longer.",
         )
     if last.code == "connection":
-        return say(Mark.BAD, f"Nothing answers at {where}: check the address, and that the server is up.")
+        return say(Mark.BAD, f"{where} does not answer: check the address, and that the server is up.")
     if last.code == "unreadable":
         return say(
             Mark.BAD,
@@ -96,7 +96,7 @@ def _answers(probe: Probe) -> Check:
         return say(Mark.BAD, f"It could not be asked. {last.words}")
     seconds = [past.seconds for past in probe.history if past.text]
     took = f"; {sum(seconds) / len(seconds):.1f} s an answer" if seconds and max(seconds) > 0 else ""
-    return say(Mark.GOOD, f"{where[:1].upper()}{where[1:]} answers{took}.")
+    return say(Mark.GOOD, f"{where} answers{took}.")
 
 
 def _model(probe: Probe) -> Check:
