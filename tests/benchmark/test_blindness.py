@@ -146,6 +146,7 @@ def judge(run: Run) -> None:
         job, _ = DetectionJob.objects.get_or_create(
             detector=detector, dataset=run.dataset, defaults={"state": "complete"}
         )
+        spending.open_job(job=job)
         for at, dialogue in enumerate(run.dialogues.order_by("pk")):
             job.detections.create(detector=detector, dialogue=dialogue, state="complete")
             DetectorLabel.objects.bulk_create(
