@@ -56,7 +56,8 @@ ROOT_URLCONF = "fpco_site.urls"
 WSGI_APPLICATION = "fpco_site.wsgi.application"
 TEMPLATES = [
     {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "BACKEND": "fpco_site.pages.Templates",
+        "NAME": "django",
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
@@ -136,6 +137,8 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,
+    # Escapes carry any text, even half of a surrogate pair that a model wrote.
+    "UNICODE_JSON": False,
     "EXCEPTION_HANDLER": "fpco_site.api.handle_error",
 }
 SPECTACULAR_SETTINGS = {

@@ -83,6 +83,7 @@ class StubServer:
     def __init__(self, *, port: int = 0, latency: float = 0.0, keep: bool = True, plain: bool = False) -> None:
         self.latency = latency
         self.requests: list[Recorded] = []
+        self.sent: dict[int, bytes] = {}  # the body of each answer by its number, where requests are kept
         self.counts = Counts()
         self.batches = BatchDesk()
         self._port = port
@@ -253,7 +254,10 @@ class StubServer:
         status, answer = protocol.write(asked, await self._spoken(do, asked), number)
         if (tokens := handed_out(answer)) is not None:
             self.counts.tokens[number] = tokens
-        return web.json_response(answer, status=status, headers=_headers(number) | do.headers)
+        response = web.json_response(answer, status=status, headers=_headers(number) | do.headers)
+        if self._keep:
+            self.sent[number] = bytes(response.body or b"")  # type: ignore[arg-type]
+        return response
 
     async def _spoken(self, do: Do, asked: Asked) -> Spoken:
         outcome = OUTCOMES.get(do.what, Outcome.ANSWERED)
