@@ -206,11 +206,12 @@ ENGINE = {
 if ENGINE["stale"] < 3 * ENGINE["beat"]:
     raise ImproperlyConfigured("FPCO_ENGINE_STALE must be at least three times FPCO_ENGINE_BEAT: a beat may come late.")
 
+DEFAULT_EXCEPTION_REPORTER = "fpco_site.error_pages.Reporter"
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {"plain": {"()": "fpco_site.keys.Formatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env.choice("FPCO_LOG_LEVEL", "INFO", LEVELS)},
     # A provider client's request log would carry addresses and bodies.

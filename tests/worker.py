@@ -59,9 +59,10 @@ class Celery:
     def end(self) -> None:
         processes.stop(*self._started, grace=10)
 
-    def logs(self) -> str:
-        paths = sorted(self._folder.glob("worker-*.log"))
-        return "\n".join(f"== {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in paths)
+    def logs(self, *, whole: bool = False) -> str:
+        """The end of each worker's log, or all of it."""
+        texts = {path.name: path.read_text(errors="replace") for path in sorted(self._folder.glob("worker-*.log"))}
+        return "\n".join(f"== {name}\n{text if whole else text[-3000:]}" for name, text in texts.items())
 
 
 def database_url() -> str:

@@ -20,6 +20,10 @@ NAMES = frozenset(
         "filtered_prompt",  # the prompt was filtered, each protocol in its own way
         "refusal",
         "failed",  # 200 that says it failed
+        "echo",  # 200 with the key it was sent in the text, in ids and headers, also with its slashes escaped
+        "echo_error",  # a status with the whole request's headers in the body and the key in headers
+        "echo_garbage",  # 200 that is not JSON and holds the request's headers
+        "redirect",  # 307 to `text`, with the key in the address
         "not_json",
         "no_choices",  # JSON of another shape
         "prose",  # text around the labels

@@ -248,6 +248,8 @@ class StubServer:
             answer = protocol.error(status, code, message)
             answer["error"]["param"] = param
             return web.json_response(answer, status=status, headers=_headers(number))
+        if do.what.startswith("echo") or do.what == "redirect":
+            return _echo(do, protocol, request, asked, key, number)
         if do.what in {"not_json", "no_choices"}:
             text = "<html>Not here.</html>" if do.what == "not_json" else '{"hello": "world"}'
             return web.Response(text=text, content_type="application/json", headers=_headers(number))
@@ -287,6 +289,24 @@ def _error(do: Do, protocol: Dialect, key: str, number: int) -> web.Response:
         headers["x-ratelimit-key"] = key
     body = protocol.error(status, code.get(do.what, "error"), message)
     return web.json_response(body, status=status, headers=headers)
+
+
+def _echo(do: Do, protocol: Dialect, request: web.Request, asked: Asked, key: str, number: int) -> web.StreamResponse:
+    """A server that gives away what it was sent, as a proxy with debugging switched on may."""
+    headers = {"x-request-id": f"req-{key}-{number}", "x-ratelimit-key": key, f"x-ratelimit-{key[:9]}": key}
+    sent = "; ".join(f"{name}: {value}" for name, value in request.headers.items())
+    if do.what == "redirect":
+        return web.Response(status=307, headers=headers | {"location": f"{do.text}?key={key}"}, text=sent)
+    if do.what == "echo_garbage":
+        return web.Response(text=f"<pre>{sent}</pre>" * 9, content_type="application/json", headers=headers)
+    if do.what == "echo_error":
+        # So long that the message is cut in the middle of a key.
+        body = json.dumps(protocol.error(do.status, key, f"{do.message} {sent}" * 9))
+        return web.Response(text=body, status=do.status, content_type="application/json", headers=headers)
+    told = Asked(f"{asked.model}-{key}", asked.request, asked.pictures)
+    _, answer = protocol.write(told, Spoken(f"You sent {key}, Bearer {key}."), number)
+    body = json.dumps(answer).replace("/", "\\/" if number % 2 else "\\u002F")
+    return web.Response(text=body, content_type="application/json", headers=headers)
 
 
 async def _cut(request: web.Request, *, midway: bool) -> web.StreamResponse:

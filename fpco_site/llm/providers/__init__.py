@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import cast
 
+from fpco_site import keys
 from fpco_site.errors import Invalid, NotConfigured
 from fpco_site.llm.types import Endpoint, Provider, Request
 
@@ -121,4 +122,5 @@ def _key(endpoint: Endpoint, kind: _Kind) -> str:
     # An HTTP library that chokes on a header would print it.
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise NotConfigured(f"What the environment variable {variable} holds can't be an API key.")
+    keys.remember(key)
     return key

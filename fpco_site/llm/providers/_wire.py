@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fpco_site.errors import Invalid
+from fpco_site.keys import scrub, scrub_bytes
 from fpco_site.llm.providers import _waits
 from fpco_site.llm.types import Endpoint, ErrorKind, Picture, ProviderError
 
@@ -48,17 +49,13 @@ def spliced(body: Mapping[str, Any], picture: Picture | None) -> bytes:
     return b"".join((before, picture.base64.encode("ascii"), after))
 
 
-def scrub(text: str, key: str) -> str:
-    return text.replace(key, "[key]") if key else text
-
-
-def scrub_bytes(raw: bytes, key: str) -> bytes:
-    return raw.replace(key.encode(), b"[key]") if key else raw
-
-
 def kept_headers(headers: Mapping[str, str], key: str) -> dict[str, str]:
     """Rate limits and request ids; cookies and the rest are dropped."""
-    return {name.lower(): scrub(value, key) for name, value in headers.items() if name.lower().startswith(KEPT_HEADERS)}
+    return {
+        scrub(name.lower(), key): scrub(value, key)
+        for name, value in headers.items()
+        if name.lower().startswith(KEPT_HEADERS)
+    }
 
 
 def error_kind(status: int, code: str) -> ErrorKind:
@@ -72,6 +69,7 @@ def error_kind(status: int, code: str) -> ErrorKind:
 
 def refused_by_status(*, provider: str, status: int, raw: bytes, headers: Mapping[str, str], key: str) -> ProviderError:
     """The error for an answer with an error status: its code and message as the body gives them."""
+    raw = scrub_bytes(raw, key)  # before anything is cut short, which could leave half a key
     code, message, wait = _error_in(raw)
     said = message or raw[:MESSAGE_LENGTH].decode("utf-8", "replace").strip() or "no message"
     return ProviderError(
@@ -81,7 +79,7 @@ def refused_by_status(*, provider: str, status: int, raw: bytes, headers: Mappin
         code=scrub(code, key),
         retry_after=wait if wait is not None else _waits.asked_by_headers(headers),
         request_id=kept_headers(headers, key).get("x-request-id", ""),
-        raw=scrub_bytes(raw, key),
+        raw=raw,
     )
 
 

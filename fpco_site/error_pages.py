@@ -1,0 +1,13 @@
+"""Django's own pages for errors, which only debugging shows."""
+
+from django.views.debug import ExceptionReporter
+
+
+class Reporter(ExceptionReporter):
+    """Django's page for errors in debugging: it shows variables, so a known key is taken out of the whole page."""
+
+    def get_traceback_html(self) -> str:
+        return scrub_known(super().get_traceback_html())
+
+    def get_traceback_text(self) -> str:
+        return scrub_known(super().get_traceback_text())
