@@ -7,7 +7,7 @@ class Reporter(ExceptionReporter):
     """Django's page for errors in debugging: it shows variables, so a known key is taken out of the whole page."""
 
     def get_traceback_html(self) -> str:
-        return scrub_known(super().get_traceback_html())
+        return keys.scrub_known(super().get_traceback_html())
 
     def get_traceback_text(self) -> str:
-        return scrub_known(super().get_traceback_text())
+        return keys.scrub_known(super().get_traceback_text())

@@ -137,8 +137,6 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,
-    # Escapes carry any text, even half of a surrogate pair that a model wrote.
-    "UNICODE_JSON": False,
     "EXCEPTION_HANDLER": "fpco_site.api.handle_error",
 }
 SPECTACULAR_SETTINGS = {
@@ -211,7 +209,9 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"()": "fpco_site.keys.Formatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "plain": {"()": "fpco_site.keys.Formatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env.choice("FPCO_LOG_LEVEL", "INFO", LEVELS)},
     # A provider client's request log would carry addresses and bodies.
