@@ -2,6 +2,8 @@
 
 from django.views.debug import ExceptionReporter
 
+from fpco_site import keys
+
 
 class Reporter(ExceptionReporter):
     """Django's page for errors in debugging: it shows variables, so a known key is taken out of the whole page."""

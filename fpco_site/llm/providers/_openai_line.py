@@ -28,7 +28,10 @@ class Line:
             base_url=base_url,
             timeout=endpoint.timeout,
             max_retries=0,
-            http_client=openai.DefaultAioHttpClient(limits=_pool.LIMITS, timeout=endpoint.timeout, verify=_pool.tls()),
+            # Where a redirect leads is nothing that anybody configured, and the dialogue would go there.
+            http_client=openai.DefaultAioHttpClient(
+                limits=_pool.LIMITS, timeout=endpoint.timeout, verify=_pool.tls(), follow_redirects=False
+            ),
         )
 
     async def post(self, path: str, body: dict[str, Any], picture: Picture | None) -> _wire.Answer:
