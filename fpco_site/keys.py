@@ -42,7 +42,8 @@ class Formatter(logging.Formatter):
 @cache
 def _anchor(key: str) -> str:
     """The longest part that nothing escapes: a quick look for it decides whether there is anything to do."""
-    return max(re.findall("[A-Za-z0-9]+", key) or [key], key=len)
+    parts: list[str] = re.findall("[A-Za-z0-9]+", key) or [key]
+    return max(parts, key=len)
 
 
 @cache

@@ -7,7 +7,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -21,6 +21,8 @@ HOST = "127.0.0.1"
 START_SECONDS = 60.0
 WATCH_SECONDS = 0.2
 WEB_THREADS = 8
+REVIVALS = 5  # of a child that can be started again without losing anything
+Revive = Callable[[], subprocess.Popen[bytes] | None]
 
 
 @dataclass
@@ -31,6 +33,7 @@ class Supervisor:
     env: dict[str, str]
     grace: float = 10.0
     children: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    revivals: dict[str, list[Revive]] = field(default_factory=dict)
 
     def start(self, name: str, command: Sequence[str]) -> None:
         self.logs.mkdir(parents=True, exist_ok=True)
@@ -40,17 +43,30 @@ class Supervisor:
     def log(self, name: str) -> Path:
         return self.logs / f"{name}.log"
 
-    def adopt(self, name: str, child: subprocess.Popen[bytes] | None) -> None:
-        """Watch and stop a child that was started elsewhere."""
+    def adopt(self, name: str, child: subprocess.Popen[bytes] | None, *, revive: Revive | None = None) -> None:
+        """Watch and stop a child that was started elsewhere; `revive` starts it again, a few times, when it ends."""
         if child is not None:
             self.children[name] = child
+            self.revivals[name] = [revive] * REVIVALS if revive else []
 
     def check(self) -> None:
-        """Raise, naming it, when a child has ended."""
-        for name, child in self.children.items():
+        """Raise, naming it, when a child has ended that can't be revived."""
+        for name, child in list(self.children.items()):
             code = child.poll()
-            if code is not None:
+            if code is None:
+                continue
+            if self.revivals.get(name):
+                self._adopt_again(name, self.revivals[name].pop())
+            else:
                 raise NotConfigured(f"The {name} ended {how(code)}, so everything was stopped.{self._last(name)}")
+
+    def _adopt_again(self, name: str, revive: Revive) -> None:
+        """Start a child again; without one, somebody else has done so."""
+        child = revive()
+        if child is None:
+            del self.children[name]
+        else:
+            self.children[name] = child
 
     def watch(self) -> None:
         """Wait until a child ends (which raises) or a signal comes (KeyboardInterrupt)."""

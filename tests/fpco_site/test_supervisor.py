@@ -48,6 +48,25 @@ def test_a_child_that_ends_is_named_with_its_exit_code_and_the_end_of_its_log(ho
     assert "no such table" in refusal.value.message
 
 
+def test_a_broker_that_is_killed_is_started_again_and_gives_up_when_it_keeps_ending(house):
+    begun = []
+
+    def bring():
+        begun.append(processes.start(["sleep", "60"]))
+        return begun[-1]
+
+    house.adopt("broker", bring(), revive=bring)
+    for _ in range(supervisor.REVIVALS):
+        begun[-1].kill()
+        begun[-1].wait()
+        house.check()
+        assert house.children["broker"] is begun[-1]
+    begun[-1].kill()
+    begun[-1].wait()
+    with pytest.raises(NotConfigured, match="The broker ended with signal 9"):
+        house.check()
+
+
 def test_stopping_ends_the_children_of_children_too(house):
     house.start("web server", [sys.executable, "-c", PARENT])
     grandchild = int(wait_for_text(house.log("web server")))

@@ -8,6 +8,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from io import TextIOWrapper
 from typing import Any
 
@@ -59,7 +60,9 @@ class Command(BaseCommand):
         house = supervisor.Supervisor(logs=settings.DATA_DIR / "log", env=environment(address), grace=grace)
         try:
             if settings.BROKER_IS_EMBEDDED:
-                house.adopt("broker", broker.ensure(settings.BROKER_SOCKET))
+                # It holds hints only, so that a new one is as good; workers find it by themselves.
+                bring = partial(broker.ensure, settings.BROKER_SOCKET)
+                house.adopt("broker", bring(), revive=bring)
             self.prepare()
             house.start("web server", supervisor.web_command(port))
             house.start("worker", supervisor.worker_command())

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fpco_site.errors import Invalid
-from fpco_site.keys import scrub, scrub_bytes
+from fpco_site.keys import scrub as scrub
+from fpco_site.keys import scrub_bytes as scrub_bytes
 from fpco_site.llm.providers import _waits
 from fpco_site.llm.types import Endpoint, ErrorKind, Picture, ProviderError
 
