@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytes
 As = Callable[[User], Client]
 # With characters that JSON, HTML and addresses like to escape.
 KEY = "sk-canary/5f3759df+zq0x5=="
-PARTS = ("canary", "5f3759df", "zq0x5")
+PARTS = ("sk-canary", "5f3759df", "zq0x5")
 PROVIDERS = ("openai", "openai_compatible", "gemini")
 # What a turn meets, one after another; each but the echoes is tried again.
 TROUBLES: tuple[Any, ...] = (
