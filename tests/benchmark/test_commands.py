@@ -146,11 +146,20 @@ def test_a_command_that_was_ended_goes_on_where_it_was(catalogue: Path, monkeypa
 def test_a_paused_run_is_no_success(catalogue: Path, ada: User) -> None:
     factories.dataset("demo")
     said("load_models", catalogue)
-    EvaluatedModel.objects.update(options={"turn_faults": {"3": "permanent"}})
+    EvaluatedModel.objects.update(options={"turn_faults": {"1": "permanent"}})
     with pytest.raises(CommandError, match=r"Run \d+ is paused\. The scripted model was told to fail here"):
         said("run", "Skeptic", "demo", "--wait")
     with pytest.raises(CommandError, match="is incomplete: 1 dialogues are not complete"):
         said("run", "Skeptic", "demo", "--wait")
+
+
+def test_a_run_that_ends_without_a_turn_is_no_success(catalogue: Path, ada: User) -> None:
+    factories.dataset("demo")
+    said("load_models", catalogue)
+    EvaluatedModel.objects.update(options={"turn_faults": {"3": "permanent"}})
+    with pytest.raises(CommandError, match="is incomplete: 1 dialogues are not complete"):
+        said("run", "Skeptic", "demo", "--wait")
+    assert Response.objects.count() == 2
 
 
 def test_detecting_waits_for_no_paused_run(catalogue: Path, ada: User) -> None:
