@@ -13,6 +13,8 @@ NAMES = frozenset(
         "hang",  # never answers
         "cut_connection",  # closes without a byte
         "cut_midway",  # closes in the middle of the body
+        "drip",  # sends headers, then a byte now and then, for ever
+        "bomb",  # a few packed bytes that become many
         "empty",  # 200 without text
         "thinking",  # 200 without text: the cap went into reasoning
         "truncated",  # cut at the cap, with text

@@ -5,9 +5,11 @@ import hashlib
 import json
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from types import TracebackType
 from typing import Any, Self
 
@@ -241,6 +243,10 @@ class StubServer:
             await asyncio.sleep(3600)
         if do.what in {"cut_connection", "cut_midway"}:
             return await _cut(request, midway=do.what == "cut_midway")
+        if do.what == "drip":
+            return await _drip(request)
+        if do.what == "bomb":
+            return web.Response(body=_bomb(), headers={"content-encoding": "gzip", "content-type": "application/json"})
         if do.what in {"rate_limit", "quota", "unauthorized", "status"}:
             return _error(do, protocol, key, number)
         if refused := refusals.of(do, asked, body):
@@ -307,6 +313,21 @@ def _echo(do: Do, protocol: Dialect, request: web.Request, asked: Asked, key: st
     _, answer = protocol.write(told, Spoken(f"You sent {key}, Bearer {key}."), number)
     body = json.dumps(answer).replace("/", "\\/" if number % 2 else "\\u002F")
     return web.Response(text=body, content_type="application/json", headers=headers)
+
+
+async def _drip(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"content-type": "application/json"})
+    await response.prepare(request)
+    while True:
+        await response.write(b" ")
+        await asyncio.sleep(0.02)
+
+
+@cache
+def _bomb() -> bytes:
+    """Of 64 MB of blanks, packed a thousandfold."""
+    packer = zlib.compressobj(wbits=31)
+    return b"".join([*(packer.compress(b" " * MEGABYTE) for _ in range(64)), packer.flush()])
 
 
 async def _cut(request: web.Request, *, midway: bool) -> web.StreamResponse:

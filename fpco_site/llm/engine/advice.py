@@ -25,7 +25,13 @@ def is_everybodys(error: ProviderError) -> bool:
     if error.kind is not ErrorKind.PERMANENT:
         return (error.retry_after or 0.0) > LONGEST_WAIT
     code = error.code.lower()
-    return code in WRONG_KEY | WRONG_MODEL | {NOT_CONFIGURED, NO_MODEL} or _is_account(error) or error.status in REFUSED
+    named = code in WRONG_KEY | WRONG_MODEL | {NOT_CONFIGURED, NO_MODEL}
+    return named or _is_account(error) or _is_elsewhere(error) or error.status in REFUSED
+
+
+def _is_elsewhere(error: ProviderError) -> bool:
+    """A redirect, which is never followed."""
+    return error.status is not None and 300 <= error.status < 400
 
 
 def _is_account(error: ProviderError) -> bool:
@@ -48,6 +54,8 @@ def _what_to_do(error: ProviderError, endpoint: Endpoint, go_on: str) -> str:
         return f"Check the key in {key or 'the environment'}, restart the worker, then {go_on}."
     if error.status == 404 or code in WRONG_MODEL:
         return f"Check that {endpoint.model_id} exists at this address; with other settings, start anew."
+    if _is_elsewhere(error):
+        return "Check the address of the model; with another address, start anew."
     if error.status in (400, 413, 422):
         return f"{go_on.capitalize()} to go on; what is refused again is marked as failed."
     return f"Mend the cause, then {go_on}."

@@ -28,9 +28,13 @@ class Line:
             base_url=base_url,
             timeout=endpoint.timeout,
             max_retries=0,
-            # Where a redirect leads is nothing that anybody configured, and the dialogue would go there.
+            # A redirect is not followed: it would take pictures and questions to an address that nobody entered.
             http_client=openai.DefaultAioHttpClient(
-                limits=_pool.LIMITS, timeout=endpoint.timeout, verify=_pool.tls(), follow_redirects=False
+                limits=_pool.LIMITS,
+                timeout=endpoint.timeout,
+                verify=_pool.tls(),
+                follow_redirects=False,
+                event_hooks={"response": [_pool.bound]},
             ),
         )
 

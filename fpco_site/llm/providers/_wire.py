@@ -9,7 +9,7 @@ from typing import Any
 from fpco_site.errors import Invalid
 from fpco_site.keys import scrub as scrub
 from fpco_site.keys import scrub_bytes as scrub_bytes
-from fpco_site.llm.providers import _waits
+from fpco_site.llm.providers import _pool, _waits
 from fpco_site.llm.types import Endpoint, ErrorKind, Picture, ProviderError
 
 MESSAGE_LENGTH = 500
@@ -72,6 +72,8 @@ def refused_by_status(*, provider: str, status: int, raw: bytes, headers: Mappin
     """The error for an answer with an error status: its code and message as the body gives them."""
     raw = scrub_bytes(raw, key)  # before anything is cut short, which could leave half a key
     code, message, wait = _error_in(raw)
+    if moved := 300 <= status < 400 and next((to for name, to in headers.items() if name.lower() == "location"), ""):
+        message = f"it is now at {moved}"
     said = message or raw[:MESSAGE_LENGTH].decode("utf-8", "replace").strip() or "no message"
     return ProviderError(
         error_kind(status, code),
@@ -89,6 +91,9 @@ def no_answer(*, provider: str, error: BaseException, timeout: float) -> Provide
     if _timed_out(error):
         return ProviderError(ErrorKind.TRANSIENT, f"{provider} did not answer within {timeout:g} s.", code="timeout")
     cause = _chain(error)[-1]
+    if isinstance(cause, _pool.TooLarge):
+        message = f"{provider} sent an answer of more than {_pool.LARGEST_BODY >> 20} MB."
+        return ProviderError(ErrorKind.TRANSIENT, message, code="unreadable")
     return ProviderError(
         ErrorKind.TRANSIENT, f"The connection to {provider} failed ({type(cause).__name__}).", code="connection"
     )

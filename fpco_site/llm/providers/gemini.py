@@ -41,7 +41,7 @@ class Gemini:
             timeout=endpoint.timeout,
             verify=_pool.tls(),
             transport=transport,
-            event_hooks={"request": [_note]},
+            event_hooks={"request": [_note], "response": [_pool.bound]},
         )
         self._client = genai.Client(
             vertexai=False,

@@ -136,6 +136,28 @@ def test_a_hanging_call_is_transient(stub: StubServer, provider: str) -> None:
     assert time.monotonic() - started < 60
 
 
+def test_a_call_that_drips_for_ever_is_over_at_the_timeout(stub: StubServer, provider: str) -> None:
+    assert fails(stub, provider, "drip", timeout=0.3).code == "timeout"
+
+
+def test_a_few_packed_bytes_that_become_many_are_not_unpacked(stub: StubServer, provider: str) -> None:
+    error = fails(stub, provider, "bomb")
+
+    assert (error.kind, error.code) == (ErrorKind.TRANSIENT, "unreadable")
+    assert error.message == f"{provider} sent an answer of more than 32 MB."
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_not_followed(stub: StubServer, provider: str, status: int) -> None:
+    with StubServer() as elsewhere:
+        to = elsewhere.url(provider)
+        error = fails(stub, provider, Do("status", status=status, headers={"location": f"{to}?key={CANARY}"}))
+        assert elsewhere.counts.requests == 0
+
+    assert (error.kind, error.status) == (ErrorKind.PERMANENT, status)
+    assert error.message == f"{provider} answered {status}: it is now at {to}?key=[key]"
+
+
 @pytest.mark.parametrize("how", ["cut_connection", "cut_midway"])
 def test_a_cut_connection_is_transient(stub: StubServer, provider: str, how: str) -> None:
     error = fails(stub, provider, how)

@@ -82,6 +82,7 @@ def test_the_last_row_of_all_fails_by_itself_unless_there_is_no_connection() -> 
         (ProviderError(ErrorKind.PERMANENT, "No.", status=400, code="API_KEY_INVALID"), "Check the key in A_KEY"),
         (ProviderError(ErrorKind.PERMANENT, "No.", status=400, code="model_not_found"), "Check that gpt-9 exists"),
         (ProviderError(ErrorKind.PERMANENT, "No.", status=404), "Check that gpt-9 exists"),
+        (ProviderError(ErrorKind.PERMANENT, "No.", status=308), "Check the address"),
         (ProviderError(ErrorKind.PERMANENT, "No.", status=429, code="insufficient_quota"), "Add credit"),
         (ProviderError(ErrorKind.PERMANENT, "No.", status=429, code="daily_quota", retry_after=7e4), "Add credit"),
         (ProviderError(ErrorKind.RATE_LIMITED, "No.", status=429, retry_after=1500), "alone for 25 minutes: resume"),
