@@ -130,10 +130,17 @@ def join(*, label_set: LabelSet, by: User) -> Assignment:
     return label_set.assignments.filter(person=by).first() or _assign(label_set, by)
 
 
+def order_of(assignment: Assignment) -> list[uuid.UUID]:
+    """The ids of all tasks of the set in this person's own order, which is the same at every call."""
+    ids = LabelTask.objects.filter(label_set_id=assignment.label_set_id).order_by().values_list("pk", flat=True)
+    return sorted(ids, key=lambda task: _digest(assignment.order_key, str(task)))
+
+
 def tasks_in_order(assignment: Assignment) -> list[LabelTask]:
-    """All tasks of the set in this person's own order, which is the same at every call."""
+    """All tasks of the set, texts and all, in this person's own order."""
     tasks = LabelTask.objects.filter(label_set_id=assignment.label_set_id).select_related("image")
-    return sorted(tasks, key=lambda task: _digest(assignment.order_key, str(task.pk)))
+    found = {task.pk: task for task in tasks}
+    return [found[task] for task in order_of(assignment) if task in found]
 
 
 @transaction.atomic

@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import cache_control
@@ -30,9 +30,8 @@ def get_worklist_for(user: User, pk: int) -> Worklist:
 
 def get_task_for(work: Worklist, pk: uuid.UUID) -> LabelTask:
     """A task of one's own set; 404 for any other."""
-    if pk not in work.places:
-        raise Http404
-    return work.tasks[work.places[pk] - 1]
+    tasks = LabelTask.objects.filter(label_set=work.assignment.label_set_id).select_related("image")
+    return get_object_or_404(tasks, pk=pk)
 
 
 @annotator_required
@@ -83,14 +82,15 @@ def _record(request: HttpRequest, work: Worklist, task: LabelTask) -> None:
 
 def _after(request: HttpRequest, work: Worklist, task: LabelTask) -> HttpResponse:
     """The next task without a label, as a part of the page or as a redirect; else the summary."""
-    following = work.next_after(task)
+    following = work.next_after(task.pk)
     if following is None:
         target = reverse("label_set", args=[work.assignment.label_set_id])
         return HttpResponseClientRedirect(target) if _is_htmx(request) else redirect(target)
-    target = reverse("label_task", args=[work.assignment.label_set_id, following.pk])
+    target = reverse("label_task", args=[work.assignment.label_set_id, following])
     if not _is_htmx(request):
         return redirect(target)
-    return push_url(render(request, "annotate/label_task.html#labelling", _task_context(work, following)), target)
+    context = _task_context(work, get_task_for(work, following))
+    return push_url(render(request, "annotate/label_task.html#labelling", context), target)
 
 
 def _is_htmx(request: HttpRequest) -> bool:
@@ -104,12 +104,12 @@ def _task_context(work: Worklist, task: LabelTask) -> dict[str, Any]:
         "task": task,
         "right": right,
         "asked": asked,
-        "label": work.labels.get(task.pk),
+        "label": work.label_of(task.pk),
         "place": work.places[task.pk],
-        "back": work.last_before(task),
-        "skip": work.next_after(task),
-        "earlier": work.neighbour(task, -1),
-        "later": work.neighbour(task, 1),
+        "back": work.last_before(task.pk),
+        "skip": work.next_after(task.pk),
+        "earlier": work.neighbour(task.pk, -1),
+        "later": work.neighbour(task.pk, 1),
         "client": uuid.uuid4(),
         "guideline": _guideline(work.assignment),
     }
