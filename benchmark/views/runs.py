@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
@@ -53,7 +54,10 @@ def run_list(request: HttpRequest) -> HttpResponse:
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     run = _run(pk)
     state = chosen(request, "state", DialogueState.values)
-    page = page_of(request, _dialogues(run, state), DIALOGUES_PER_PAGE)
+    rows: dict[str, Any] = {"page_obj": page_of(request, _dialogues(run, state), DIALOGUES_PER_PAGE), "state": state}
+    if request.headers.get("HX-Target") == "dialogue-rows":  # the list asks for itself again while something moves
+        rows["live"] = progress.is_live(run)
+        return render(request, "benchmark/run_detail.html#rows", rows)
     change = (
         ChangeForm(initial={"concurrency": run.concurrency, "budget": run.budget}) if run.state in runs.OPEN else None
     )
@@ -62,11 +66,12 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         **_live(run),
         "withheld": withheld,
         "change": change,
-        "page_obj": page,
-        "state": state,
+        **rows,
         "states": DialogueState.choices,
     }
-    return render(request, "benchmark/run_detail.html", context)
+    answer = render(request, "benchmark/run_detail.html", context)
+    patch_vary_headers(answer, ["HX-Target"])
+    return answer
 
 
 @require_safe
@@ -149,7 +154,8 @@ def run_retry(request: HttpRequest, pk: int) -> HttpResponse:
     form = RetryForm(request.POST or None, lost=lost)
     if request.method == "POST" and form.is_valid():
         count = runs.retry(run=run, outcomes=form.cleaned_data["outcomes"], by=person_of(request))
-        messages.success(request, f"{count} dialogues go on where they stopped.")
+        went_on = "1 dialogue goes on where it" if count == 1 else f"{count} dialogues go on where they"
+        messages.success(request, f"{went_on} stopped.")
         return redirect("run_detail", pk)
     chosen_ = request.POST.getlist("outcomes")
     stuck = runs.stuck(run=run)

@@ -88,6 +88,44 @@
     if (event.detail.successful) document.body.classList.remove("is-offline");
   });
 
+  // What refreshes itself leaves one where one is: the scroll of its tables, what is unfolded, and the focus.
+  const SCROLLS = ".table-wrap, pre";
+  const named = (part) => part.id || [part.tagName, part.getAttribute("href") || part.getAttribute("aria-labelledby") || part.getAttribute("aria-label") || part.form?.getAttribute("action") || part.textContent.trim()].join(" ");
+  const alike = (box, part) => [...box.querySelectorAll(part.tagName)].filter((other) => named(other) === named(part));
+  // A part is found again by its name, and by its number among those of the same name.
+  const address = (box, part) => ({ tag: part.tagName, name: named(part), at: alike(box, part).indexOf(part) });
+  const found = (box, { tag, name, at }) => [...box.querySelectorAll(tag)].filter((part) => named(part) === name)[at];
+  const where = (box) => {
+    const focused = box.contains(document.activeElement) ? document.activeElement : null;
+    return {
+      id: box.id,
+      scrolled: [...box.querySelectorAll(SCROLLS)].filter((part) => part.scrollLeft || part.scrollTop).map((part) => ({ ...address(box, part), left: part.scrollLeft, top: part.scrollTop })),
+      opened: [...box.querySelectorAll("details[open] > summary")].map((part) => address(box, part)),
+      focused: focused && focused !== box ? address(box, focused) : null,
+      within: focused !== null,
+    };
+  };
+  const goBack = (box, before) => {
+    before.scrolled.forEach((one) => found(box, one)?.scrollTo({ left: one.left, top: one.top, behavior: "instant" }));
+    before.opened.forEach((one) => {
+      const summary = found(box, one);
+      if (summary) summary.parentElement.open = true;
+    });
+    if (!before.within || document.activeElement !== document.body) return;
+    const again = (before.focused && found(box, before.focused)) || (box.hasAttribute("tabindex") ? box : null);
+    again?.focus({ preventScroll: true });
+  };
+  let before = null;
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { target, requestConfig, shouldSwap } = event.detail;
+    before = shouldSwap && target.id && requestConfig?.verb === "get" ? where(target) : null;
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    const box = before && document.getElementById(before.id);
+    if (box) goBack(box, before);
+    before = null;
+  });
+
   // A form that is sent when one is signed out: what was typed is kept in this tab and put back after the sign-in.
   const TYPED = "typed";
   const kept = (value) => {
