@@ -6,6 +6,14 @@ from typing import Any
 
 from django.db import connection, models
 
+AS_GIVEN = {
+    models.ForeignKey,
+    models.PositiveIntegerField,
+    models.PositiveSmallIntegerField,
+    models.FloatField,
+    models.BooleanField,
+}
+
 
 def reserve(model: type[models.Model], count: int) -> Sequence[int]:
     """Primary keys that no other writer will use; inside the transaction that inserts the rows.
@@ -41,6 +49,31 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Iterable[tup
         marks = ", ".join("?" * len(columns))
         # The driver's own method: Django's wrapper would keep all rows in memory to look at the first.
         connection.connection.executemany(f'INSERT INTO "{table}" ({listed}) VALUES ({marks})', rows)
+
+
+def create(rows: Sequence[models.Model]) -> None:
+    """Insert new rows of one model in one statement, without the detours of `bulk_create`, which took most of a commit.
+
+    Fields that store what they are given are read as they are; the others (text that is escaped, bytes that are
+    compressed, JSON, times) convert as always. Primary keys are left to the database and not set on the rows.
+    """
+    if not rows:
+        return
+    fields = [field for field in rows[0]._meta.concrete_fields if not field.primary_key]
+    values = [value for row in rows for value in _values(row, fields)]
+    listed = ", ".join(f'"{field.column}"' for field in fields)
+    marks = ", ".join([f"({', '.join(['%s'] * len(fields))})"] * len(rows))
+    with connection.cursor() as cursor:
+        cursor.execute(f'INSERT INTO "{rows[0]._meta.db_table}" ({listed}) VALUES {marks}', values)
+
+
+def _values(row: models.Model, fields: "Sequence[models.Field[Any, Any]]") -> list[Any]:
+    return [
+        getattr(row, field.attname)
+        if type(field) in AS_GIVEN
+        else field.get_db_prep_save(field.pre_save(row, add=True), connection)
+        for field in fields
+    ]
 
 
 def moment(value: datetime) -> Any:

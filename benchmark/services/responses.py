@@ -13,7 +13,7 @@ from django.db.models import Max
 from benchmark.models import Attempt, Dialogue, Response, Run
 from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import DialogueState, RunState
-from benchmark.services import budgets, runs, spending
+from benchmark.services import budgets, bulk, runs, spending
 from benchmark.services import calls as call_rows
 from fpco_site.llm.engine import Call, Claim, Fault, is_everybodys, pause_reason
 from fpco_site.llm.models import Leased
@@ -155,8 +155,8 @@ class _Page:
         return None
 
     def save(self) -> None:
-        Response.objects.bulk_create(self._responses)
-        Attempt.objects.bulk_create(self._attempts)
+        bulk.create(self._responses)
+        bulk.create(self._attempts)
         for state, ids in self._moves.items():
             Dialogue.objects.filter(pk__in=ids).update(state=state, **Leased.FREE)
         for run, reason in sorted(self._pauses.items()):
