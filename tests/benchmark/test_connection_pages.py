@@ -148,7 +148,7 @@ def test_the_command_ends_badly_with_one_sentence_where_something_is_red(
 ) -> None:
     offline, bold = factories.model("Offline"), factories.model("Bold", provider="openai", model_id="m")
 
-    def end(*_: Any) -> None:
+    def end(*_: Any, **__: Any) -> None:
         for test in ConnectionTest.objects.exclude(state="done"):
             red = test.model == bold
             test.state, test.verdict = "done", "failed" if red else "simulated"

@@ -23,8 +23,12 @@ def drafts(ada: User) -> Callable[..., list[Draft]]:
 
     def make(count: int = 1) -> list[Draft]:
         drafter = Drafter.objects.create(name="Fake", provider="scripted", model_id="fake")
+        item = factories.item()
+        more: dict[str, Any] = {"drafter": drafter, "state": "waiting", "requested_by": ada}
+        first = factories.draft(item, alternative=1, **more)
         return [
-            factories.draft(factories.item(), drafter=drafter, state="waiting", requested_by=ada) for _ in range(count)
+            first,
+            *(factories.draft(item, alternative=n, job=first.job, **more) for n in range(2, count + 1)),
         ]
 
     return make

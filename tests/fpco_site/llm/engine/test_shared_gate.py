@@ -12,7 +12,7 @@ from tests.engine import FAST, Background
 from tests.stubs import Do, StubServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker]
-LANES, WAIT, BOUND, LATENCY = 20, 3.0, 0.5, 0.1
+LANES, WAIT, BOUND, LATENCY = 20, 2.0, 0.5, 0.05
 Start = Callable[..., Background]
 MakeDrafts = Callable[..., list[Draft]]
 
@@ -70,7 +70,7 @@ def test_a_429_for_one_worker_closes_the_gate_of_both_and_then_it_opens_by_and_b
     stub: StubServer, two_workers: Callable[[int], None]
 ) -> None:
     stub.script([*["answer"] * 40, Do("rate_limit", retry_after=f"{WAIT:g}")])
-    two_workers(110)
+    two_workers(90)
     watch = Watch()
     watch.until(lambda: stub.counts.answered >= 41)
     arrived = watch.until(lambda: Gate.objects.filter(epoch=1).exists())
@@ -84,7 +84,7 @@ def test_a_429_for_one_worker_closes_the_gate_of_both_and_then_it_opens_by_and_b
     assert_ramp(stub, opened)
     gate = Gate.objects.get()
     assert (gate.epoch, gate.shrunk, gate.reason) == (1, 1, "openai answered 429: The stub was told to misbehave.")
-    assert stub.counts.requests == 111
+    assert stub.counts.requests == 91
 
 
 def test_forty_429s_to_two_workers_shrink_once_and_the_limit_grows_back(
@@ -92,7 +92,7 @@ def test_forty_429s_to_two_workers_shrink_once_and_the_limit_grows_back(
 ) -> None:
     stub.script([Do("rate_limit", retry_after="1")] * 2 * LANES)
     stub.answer_together(2 * LANES)
-    two_workers(100)
+    two_workers(80)
     watch = Watch()
     watch.until(lambda: Gate.objects.filter(epoch=1).exists())
     shrunk = Gate.objects.get().limit
