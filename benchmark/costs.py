@@ -17,8 +17,10 @@ from benchmark.models import DetectionJob, Spending
 from fpco_site.llm import endpoints, money
 from fpco_site.llm.money import Sums
 
-# A call without a reply has the class of its error; a reply that could not be used is a reply.
-REPLIED = Q(error_class="") | Q(error_class__startswith="unusable")
+# A call without a reply has the class of its error; a reply that could not be used is a reply, and so is an error
+# that tells tokens, for these are paid for.
+TOLD_SOME = Q(input_tokens__isnull=False) | Q(output_tokens__isnull=False)
+REPLIED = Q(error_class="") | Q(error_class__startswith="unusable") | TOLD_SOME
 
 
 def added_up(rows: QuerySet[Any], *by: str, replied: Q | None = None) -> dict[Any, Sums]:

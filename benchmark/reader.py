@@ -185,8 +185,11 @@ def sent(turns: Iterable[TurnView]) -> list[dict[str, Any]]:
 
 
 def provenance(attempt: Attempt) -> dict[str, Any]:
-    """What is kept of how one call was asked: settings as sent and not sent, prompt, picture, software."""
-    settings = dict(attempt.settings)
+    """What is kept of how one call was asked: settings as sent and not sent, prompt, picture, software.
+
+    A release tells the settings once for a run, so what came with one has them from there.
+    """
+    settings = dict(attempt.settings) or _of_release(attempt.dialogue.run)
     prompt, digest = settings.pop("prompt", ""), settings.pop("sha256", "")
     left_out = not_sent(settings)
     hidden = {"api_key_env", "not_sent", *left_out}
@@ -199,6 +202,13 @@ def provenance(attempt: Attempt) -> dict[str, Any]:
         "image_sha256": attempt.image_sha256,
         "software": dict(attempt.software.versions) if attempt.software else {},
     }
+
+
+def _of_release(run: Run) -> dict[str, Any]:
+    """How a run was asked as its release says; nothing where that is not written as this software writes it."""
+    told = run.asked_by()
+    kinds = {"provider": str, "model_id": str, "options": dict, "not_sent": dict}
+    return told if all(isinstance(told.get(name, kind()), kind) for name, kind in kinds.items()) else {}
 
 
 def not_sent(settings: dict[str, Any]) -> dict[str, str]:

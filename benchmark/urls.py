@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # detectors
     path("detectors/", detectors.detector_list, name="detector_list"),
     path("detectors/new/", detectors.detector_new, name="detector_new"),
+    path("detectors/ask/", detectors.detector_ask, name="detector_ask"),
     path("detectors/<int:pk>/", detectors.detector_detail, name="detector_detail"),
     path("detectors/<int:pk>/live/", detectors.detector_live, name="detector_live"),
     path("detectors/<int:pk>/version/", detectors.detector_version, name="detector_version"),
@@ -64,7 +65,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("detection-jobs/<int:pk>/resume/", detectors.job_resume, name="job_resume"),
     path("detection-jobs/<int:pk>/retry/", detectors.job_retry, name="job_retry"),
     path("datasets/<int:pk>/runs/", detectors.dataset_runs, name="dataset_runs"),
-    path("datasets/<int:pk>/detect/", detectors.dataset_detect, name="dataset_detect"),
     # costs
     path("runs/costs/", costs.cost_list, name="cost_list"),
     path("runs/costs.csv", costs.cost_csv, name="cost_csv"),

@@ -10,8 +10,9 @@ from rest_framework.response import Response
 
 from annotate.models import Dataset
 from annotate.permissions import person_of
-from benchmark import batching
+from benchmark import asking, batching
 from benchmark.api._shared import ENDPOINT, ReadersReadAuthorsWrite
+from benchmark.api.costs import EstimateSerializer
 from benchmark.models import DetectionJob, Detector, EvaluatedModel
 from benchmark.models.batches import BatchState
 from benchmark.models.detectors import JobMode
@@ -111,8 +112,27 @@ class BatchSerializer(serializers.Serializer[Any]):
     unusable = serializers.IntegerField()
     failed = serializers.IntegerField()
     returned = serializers.IntegerField()
-    cost = serializers.DecimalField(max_digits=18, decimal_places=6, allow_null=True)
+    cost = serializers.DecimalField(max_digits=None, decimal_places=None, allow_null=True)
     reason = serializers.CharField(allow_blank=True)
+
+
+class WantedLabelsSerializer(serializers.Serializer[Any]):
+    """Over which dataset a detector would be asked, and how; without `mode`, as before, live at first."""
+
+    dataset = serializers.PrimaryKeyRelatedField(queryset=Dataset.objects.all())
+    mode = serializers.ChoiceField(choices=JobMode.choices, required=False)
+
+
+class PlanSerializer(serializers.Serializer[Any]):
+    """What asking would take: dialogues that wait now, come later, are held by it, were labelled, failed."""
+
+    mode = serializers.ChoiceField(choices=JobMode.choices)
+    now = serializers.IntegerField()
+    later = serializers.IntegerField()
+    held = serializers.IntegerField()
+    labelled = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    estimate = EstimateSerializer()
 
 
 class JobSerializer(serializers.ModelSerializer[DetectionJob]):
@@ -160,6 +180,17 @@ class DetectorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersR
         given.is_valid(raise_exception=True)
         job = detectors.request(detector=detector, by=person_of(request), **given.validated_data)
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(
+        parameters=[WantedLabelsSerializer, OpenApiParameter("id", int, OpenApiParameter.PATH)],
+        responses=PlanSerializer,
+    )
+    @action(detail=True)
+    def plan(self, request: Request, pk: int) -> Response:
+        """What asking would take; nothing is asked."""
+        given = WantedLabelsSerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        return Response(PlanSerializer(asking.plan(detector=self.get_object(), **given.validated_data)).data)
 
     @extend_schema(
         responses=BatchSerializer(many=True), parameters=[OpenApiParameter("id", int, OpenApiParameter.PATH)]

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from annotate.permissions import person_of
 from benchmark import progress
 from benchmark.api._shared import NO_STORE, EmptySerializer, ReadersReadAuthorsWrite
+from benchmark.api.costs import BillSerializer
 from benchmark.api.dialogues import ResponseSerializer
 from benchmark.models import Dialogue, Run
 from benchmark.models import Response as Answer
@@ -81,21 +82,6 @@ class TurnCountsSerializer(serializers.Serializer[Any]):
     not_asked = serializers.IntegerField()
 
 
-class SpentSerializer(serializers.Serializer[Any]):
-    """Calls, tokens and US dollars; a cost that isn't known is null with its reason."""
-
-    calls = serializers.IntegerField()
-    replies = serializers.IntegerField()
-    counted = serializers.IntegerField()
-    input = serializers.IntegerField()
-    cached = serializers.IntegerField()
-    output = serializers.IntegerField()
-    reasoning = serializers.IntegerField()
-    cost = serializers.DecimalField(max_digits=18, decimal_places=6, allow_null=True)
-    reason = serializers.CharField(allow_blank=True)
-    notes = serializers.ListField(child=serializers.CharField())
-
-
 class CoverageSerializer(serializers.Serializer[Any]):
     """One detector's labels of a run: labelled + missing = answered + cut + refused."""
 
@@ -120,9 +106,9 @@ class RunDetailSerializer(RunSerializer):
         counts = progress.turn_counts(run)
         return {"planned": counts.planned, **asdict(counts)}
 
-    @extend_schema_field(SpentSerializer)
+    @extend_schema_field(BillSerializer)
     def get_spent(self, run: Run) -> Any:
-        return SpentSerializer(progress.spent(run)).data
+        return BillSerializer(progress.spent(run)).data
 
     @extend_schema_field(CoverageSerializer(many=True))
     def get_coverage(self, run: Run) -> Any:

@@ -141,10 +141,9 @@ class AskOverForm(forms.Form):
     mode = _mode_field()
 
 
-class AskForm(forms.Form):
+class AskForm(AskOverForm):
     """Which detector is asked over a dataset, and how."""
 
     detector = forms.ModelChoiceField(
         Detector.objects.filter(active=True, imported=False), empty_label="Choose a detector"
     )
-    mode = _mode_field()

@@ -68,6 +68,11 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"run {self.pk}"
 
+    def asked_by(self) -> dict[str, Any]:
+        """How each call of this run is asked, the prompt's version and hash included."""
+        prompt = {"prompt": f"{self.prompt_name}.v{self.prompt_version}", "sha256": self.prompt_sha256}
+        return {**self.settings, **(prompt if self.prompt_name else {})}
+
     def endpoint(self) -> Endpoint:
         """The endpoint as it was when the run was made, whatever the model says today."""
         return endpoint_of(self.settings)

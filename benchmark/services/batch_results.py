@@ -28,17 +28,16 @@ LABELLED = (CallOutcome.ANSWERED, CallOutcome.CUT, CallOutcome.REFUSED)
 class _Read:
     """The ids that came so far; the first result of an id counts."""
 
-    seen: set[int] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
     strange: int = 0
-    asked: frozenset[int] = frozenset()
+    asked: frozenset[str] = frozenset()
 
     def fresh(self, results: Iterable[Result]) -> Iterator[Result]:
         for result in results:
-            number = int(result.id) if result.id.isascii() and result.id.isdigit() else -1
-            if number not in self.asked:
+            if result.id not in self.asked:
                 self.strange += 1
-            elif number not in self.seen:
-                self.seen.add(number)
+            elif result.id not in self.seen:
+                self.seen.add(result.id)
                 yield result
 
 
@@ -47,7 +46,7 @@ def collect(*, batch: BatchJob, results: Iterable[Result]) -> Iterator[None]:
 
     May be broken off and done again: what was kept is no longer held, and is passed over.
     """
-    read = _Read(asked=frozenset(batch.requests.values_list("detection_id", flat=True)))
+    read = _Read(asked=frozenset(map(str, batch.requests.values_list("detection_id", flat=True))))
     for group in batched(read.fresh(results), GROUP):
         _keep(batch, {int(result.id): result for result in group})
         yield

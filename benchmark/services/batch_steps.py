@@ -28,7 +28,7 @@ from benchmark.services import batch_results, batches, detectors
 from fpco_site.errors import FpcoError
 from fpco_site.llm import batches as providers
 from fpco_site.llm import engine
-from fpco_site.llm.batches import Batches, Remote
+from fpco_site.llm.batches import Batches, Remote, Result
 from fpco_site.llm.types import ErrorKind, ProviderError
 
 log = logging.getLogger(__name__)
@@ -231,7 +231,7 @@ class _Hold:
         except ProviderError as error:
             if error.status != 404:
                 raise
-            batches.withdraw(batch=self.batch, worker=self._worker, error="The provider no longer knows this batch.")
+            self._lost("The provider no longer knows this batch: was the key changed?")
             return False
         self.write(provider_status=now.status, done=now.done, error=now.error)
         if not now.over:
@@ -245,14 +245,33 @@ class _Hold:
 
     def _collect(self, remote: Batches) -> bool:
         self.write(error="")
+        gone: list[str] = []
         with tempfile.TemporaryDirectory() as folder:
-            results = remote.results(self.batch.result_files, Path(folder))
+            results = self._results(remote, Path(folder), gone)
             for _ in batch_results.collect(batch=self.batch, results=results):
                 self.write()
+        if gone:
+            self._lost("The provider no longer has what it answered.")
+            return False
         if not batch_results.close(batch=self.batch, worker=self._worker):
             raise TakenOver
         engine.hint(detectors.BATCHES)
         return False
+
+    def _results(self, remote: Batches, folder: Path, gone: list[str]) -> Iterator[Result]:
+        """What came, file by file; files that the provider has no more are added to `gone`."""
+        for file in self.batch.result_files:
+            try:
+                yield from remote.results([file], folder)
+            except ProviderError as error:
+                if error.status != 404:
+                    raise
+                gone.append(file)
+
+    def _lost(self, said: str) -> None:
+        """End a batch whose answers can't be had. Asking again is paid for again, so a person decides on it."""
+        words = f"{said} Resume to ask again what has no label, which is paid for again."
+        batches.withdraw(batch=self.batch, worker=self._worker, error=words, pause=True)
 
     def _may_go_on(self) -> bool:
         """Whether what was not submitted yet still should be; where a person paused, it is withdrawn."""

@@ -11,7 +11,6 @@ from fpco_site.llm.types import Usage
 def columns(call: Call[Any]) -> dict[str, Any]:
     """The `CallFields` of a call, its outcome included."""
     reply, error = call.reply, call.error
-    usage = reply.usage if reply else Usage()
     source = reply or error
     return {
         "started_at": call.started_at,
@@ -22,7 +21,7 @@ def columns(call: Call[Any]) -> dict[str, Any]:
         "error": error.message if error else "",
         "raw": (source.raw if source else b"") or None,
         "outcome": outcome(call),
-        **usage_columns(usage),
+        **usage_columns(call.usage or Usage()),
     }
 
 

@@ -110,11 +110,7 @@ def _claims(run: Run, ids: Sequence[int], token: UUID, system: str, software: in
             answers=answers[row.pk],
             picture_name=image.file.name or "" if image else "",
             mime=image.mime if image else "",
-            settings={
-                **run.settings,
-                "prompt": f"{run.prompt_name}.v{run.prompt_version}",
-                "sha256": run.prompt_sha256,
-            },
+            settings=run.asked_by(),
             software=software,
         )
         yield Talk(id=row.pk, token=token, group=run.pk, endpoint=endpoint, state=talk)

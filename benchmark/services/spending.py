@@ -62,19 +62,24 @@ def open_job(*, job: DetectionJob, discount: Decimal = NOTHING) -> Spending:
 def correct(*, owner: Run | DetectionJob, prices: Mapping[str, Decimal | None], note: str, by: User) -> PriceChange:
     """Replace the prices that a run or job keeps, and keep who did it, when, why and what stood there before.
 
-    `prices` has the columns of `PriceFields`. Raises Invalid for a price below 0 or no note, Conflict where
-    nothing would change.
+    `prices` has the columns of `PriceFields`. Raises Invalid for a price below 0, no note, or no prices where
+    a budget is kept by them, Conflict where nothing would change.
     """
     if not note.strip():
         raise Invalid("Say why the prices are corrected.")
     if any(price is not None and price < 0 for price in prices.values()):
         raise Invalid("A price is 0 or more.")
+    budget = owner.budget if isinstance(owner, Run) else None
+    if budget is not None and None in (prices["price_input"], prices["price_output"]):
+        raise Invalid("This run's budget is kept by its prices: take the budget away first, or give both prices.")
     which = {"run": owner} if isinstance(owner, Run) else {"job": owner}
     rows = list(Spending.objects.select_for_update().filter(**which))
     before = rows[0].price_columns()
     if before == prices:
         raise Conflict("These are the prices that it keeps already.")
     Spending.objects.filter(pk__in=[row.pk for row in rows]).update(**prices)
+    if isinstance(owner, Run) and budget is not None:
+        expect(run=owner)
     shown = {name: None if price is None else str(price) for name, price in before.items()}
     return PriceChange.objects.create(**which, **prices, before=shown, note=note.strip(), by=by)
 
@@ -83,7 +88,7 @@ def added[K](calls: Iterable[tuple[K, Call[Any]]]) -> dict[K, Sums]:
     """The sums of calls for each key that they stand under."""
     found: dict[K, Sums] = {}
     for key, call in calls:
-        found[key] = found.get(key, Sums()) + Sums.of(call.reply.usage if call.reply else None)
+        found[key] = found.get(key, Sums()) + Sums.of(call.usage)
     return found
 
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
 from annotate.permissions import author_required, person_of, reader_required
-from benchmark import batching, catalogue, connections, progress
+from benchmark import asking, batching, catalogue, connections, progress
 from benchmark.forms.models import DetectorForm
 from benchmark.forms.runs import AskForm, AskOverForm
 from benchmark.models import DetectionJob, Detector, Run
@@ -63,6 +63,20 @@ def detector_version(request: HttpRequest, pk: int) -> HttpResponse:
     return _form(request, _detector(pk))
 
 
+@require_safe
+@author_required
+def detector_ask(request: HttpRequest) -> HttpResponse:
+    """How many dialogues a detector would be asked about, and at what cost; a press then asks it."""
+    form = AskForm(request.GET)
+    if not form.is_valid():
+        messages.error(request, "Choose a detector that can be asked, and a dataset that something has run over.")
+        return redirect("detector_list")
+    chosen = form.cleaned_data
+    plan = asking.plan(detector=chosen["detector"], dataset=chosen["dataset"], mode=chosen["mode"])
+    context = {"plan": plan, "mode": chosen["mode"], "section": "model_list"}
+    return render(request, "benchmark/detector_ask.html", context)
+
+
 @require_POST
 @author_required
 def detector_request(request: HttpRequest, pk: int) -> HttpResponse:
@@ -70,7 +84,10 @@ def detector_request(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Choose a dataset that this detector shall label.")
         return redirect("detector_detail", pk)
-    _ask(request, detector, form.cleaned_data["dataset"], form.cleaned_data["mode"])
+    dataset, mode = form.cleaned_data["dataset"], form.cleaned_data["mode"]
+    job = detectors.request(detector=detector, dataset=dataset, by=person_of(request), mode=mode or None)
+    how = " in batches" if job.mode == JobMode.BATCH else ""
+    messages.success(request, f"{detector} labels the answers over {dataset}{how}, and those still to come.")
     return redirect("detector_detail", pk)
 
 
@@ -120,24 +137,6 @@ def dataset_runs(request: HttpRequest, pk: int) -> HttpResponse:
     answer = render(request, f"benchmark/{template}.html", context)
     patch_vary_headers(answer, ["HX-Request"])
     return answer
-
-
-@require_POST
-@author_required
-def dataset_detect(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask the detector that was chosen on the dataset's page."""
-    dataset, form = get_object_or_404(Dataset, pk=pk), AskForm(request.POST)
-    if form.is_valid():
-        _ask(request, form.cleaned_data["detector"], dataset, form.cleaned_data["mode"])
-    else:
-        messages.error(request, "Choose a detector that can be asked.")
-    return redirect("dataset_detail", dataset.pk)
-
-
-def _ask(request: HttpRequest, detector: Detector, dataset: Dataset, mode: str) -> None:
-    job = detectors.request(detector=detector, dataset=dataset, by=person_of(request), mode=mode or None)
-    how = " in batches" if job.mode == JobMode.BATCH else ""
-    messages.success(request, f"{detector} labels the answers over {dataset}{how}, and those still to come.")
 
 
 def _other_prompt(detector: Detector) -> int | None:

@@ -35,10 +35,21 @@ class ErrorKind(StrEnum):
     RATE_LIMITED = "rate_limited"
 
 
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as billed. `input` includes `cached`; `output` includes `reasoning`; None is unknown."""
+
+    input: int | None = None
+    cached: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+
+
 class ProviderError(Exception):
     """A call that brought no reply.
 
-    `retry_after` is in seconds, as the provider asked for it. `message` never holds a key.
+    `retry_after` is in seconds, as the provider asked for it. `message` never holds a key. `usage` is there
+    where the provider told that it counted tokens all the same.
     """
 
     def __init__(
@@ -51,6 +62,7 @@ class ProviderError(Exception):
         retry_after: float | None = None,
         request_id: str = "",
         raw: bytes = b"",
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -60,6 +72,7 @@ class ProviderError(Exception):
         self.retry_after = retry_after
         self.request_id = request_id
         self.raw = raw
+        self.usage = usage
 
 
 @dataclass(frozen=True)
@@ -133,16 +146,6 @@ class Request:
     picture: Picture | None = None
     schema: dict[str, Any] | None = None
     schema_name: str = "reply"
-
-
-@dataclass(frozen=True)
-class Usage:
-    """Tokens as billed. `input` includes `cached`; `output` includes `reasoning`; None is unknown."""
-
-    input: int | None = None
-    cached: int | None = None
-    output: int | None = None
-    reasoning: int | None = None
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from annotate.services import prompts as saved
 from benchmark.models import (
     BatchJob,
     BatchRequest,
+    Detection,
     DetectionCall,
     DetectionJob,
     Detector,
@@ -81,6 +82,27 @@ def test_asking_in_batches_is_offered_where_the_provider_has_them(as_: As, ada: 
     assert "A simulated detector answers here, offline and at once, so it has no batches: ask it live." in page
 
 
+def test_before_asking_count_and_cost_are_told_in_a_batch_at_half(as_: As, ada: User, gpt: Detector) -> None:
+    run = three()
+    factories.detector_labels(gpt, run)
+    last = Detection.objects.order_by("pk").last()
+    assert last is not None
+    Detection.objects.filter(pk=last.pk).update(state="waiting")
+    asked = {"detector": gpt.pk, "dataset": run.dataset_id}
+    live = as_(ada).get(reverse("detector_ask"), {**asked, "mode": "live"}).context["plan"]
+    batch = as_(ada).get(reverse("detector_ask"), {**asked, "mode": "batch"})
+    plan = batch.context["plan"]
+    assert (plan.now, plan.later, plan.labelled, plan.estimate.calls) == (1, 0, 2, 1)
+    assert live.estimate.high.cost == 2 * plan.estimate.high.cost > 0
+    page = batch.content.decode()
+    assert "1 dialogue waits for labels now; 2 are labelled already." in page
+    assert plan.estimate.words in page
+    assert "Label in batches" in page
+    assert as_(ada).get(reverse("detector_ask"), {"detector": gpt.pk, "dataset": "x"}).status_code == 302
+    row = as_(ada).get(f"/api/v1/detectors/{gpt.pk}/plan/", {"dataset": run.dataset_id, "mode": "batch"}).json()
+    assert (row["now"], Decimal(row["estimate"]["high"]["cost"])) == (1, plan.estimate.high.cost)
+
+
 def test_a_batch_is_told_with_its_state_counts_and_cost(as_: As, rita: User, gpt: Detector) -> None:
     batch = batch_of(gpt, three(), error="The provider was slow.")
     page = as_(rita).get(reverse("detector_live", args=[gpt.pk])).content.decode()
@@ -90,7 +112,7 @@ def test_a_batch_is_told_with_its_state_counts_and_cost(as_: As, rita: User, gpt
     assert "The provider was slow." in page
     assert "$6.00" in page, "Half of 2 x (2 + 4) dollars."
     rows = as_(rita).get(f"/api/v1/detectors/{gpt.pk}/batches/").json()
-    assert rows[0] | {"key": str(batch.key), "cost": "6.000000"} == rows[0]
+    assert (rows[0]["key"], Decimal(rows[0]["cost"])) == (str(batch.key), 6)
     assert (rows[0]["requests"], rows[0]["labelled"], rows[0]["unusable"], rows[0]["waiting"]) == (3, 1, 1, 1)
 
 

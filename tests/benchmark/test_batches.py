@@ -391,6 +391,61 @@ def test_trouble_on_the_way_is_shown_and_goes_by(ada: User, stub: StubServer, pr
     assert (stub.batches.calls.count("create"), BatchJob.objects.get().error) == (1, "")
 
 
+@BOTH
+def test_answers_that_the_provider_has_no_more_are_asked_again_only_by_a_person(
+    ada: User, stub: StubServer, provider: str
+) -> None:
+    run = ran()
+    job = job_over(run, stub, ada, provider)
+    batch_steps.work()
+    stub.batches.refuse = {"results": 404}
+    batch_steps.work()
+    assert (BatchJob.objects.get().state, fresh(job).state) == ("withdrawn", "paused")
+    assert "no longer has what it answered. Resume to ask again" in fresh(job).pause_reason
+    batch_steps.work()
+    assert stub.batches.calls.count("create") == 1, "It was paid for; nobody pays again unasked."
+    detectors.resume(job=job, by=ada)
+    batch_steps.work()
+    batch_steps.work()
+    assert_once_each(run)
+
+
+def test_of_two_files_one_that_is_gone_takes_nothing_from_the_other(ada: User, stub: StubServer) -> None:
+    run = ran()
+    job = job_over(run, stub, ada)
+    stub.batches.spoil, stub.batches.missing = {1: "500"}, "errors"
+    batch_steps.work()
+    batch_steps.work()
+    assert DetectorLabel.objects.count() == 20
+    assert fates(BatchJob.objects.get()) == {"labelled": 2, "returned": 1}
+    assert fresh(job).state == "paused"
+
+
+@BOTH
+def test_a_batch_that_the_provider_no_longer_knows_pauses_instead_of_being_paid_twice(
+    ada: User, stub: StubServer, provider: str
+) -> None:
+    job = job_over(ran(), stub, ada, provider)
+    batch_steps.work()
+    stub.batches.refuse = {"get": 404}
+    batch_steps.work()
+    batch_steps.work()
+    assert stub.batches.calls.count("create") == 1
+    assert "was the key changed?" in fresh(job).pause_reason
+
+
+def test_a_person_ends_a_batch_that_never_ends(ada: User, stub: StubServer) -> None:
+    job = job_over(ran(), stub, ada)
+    stub.batches.working = True
+    for _ in range(3):
+        batch_steps.work()
+    assert BatchJob.objects.get().state == "submitted"
+    detectors.pause(job=job, by=ada)
+    batch_steps.work()
+    assert (BatchJob.objects.get().state, stub.batches.made[0].status) == ("collected", "cancelled")
+    assert not Detection.objects.filter(state="batched").exists()
+
+
 @pytest.mark.worker
 def test_files_stay_within_the_providers_limits(ada: User, stub: StubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     run = ran(items=5)

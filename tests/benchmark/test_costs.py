@@ -14,8 +14,11 @@ from benchmark import costs, progress
 from benchmark.models import DetectionJob, PriceChange, Run, Spending
 from benchmark.services import spending
 from fpco_site.errors import Conflict, Invalid
+from fpco_site.llm import money
 from fpco_site.llm.money import Sums
-from fpco_site.llm.types import Usage
+from fpco_site.llm.providers import gemini, openai
+from fpco_site.llm.providers._wire import Answer
+from fpco_site.llm.types import ProviderError, Usage
 from tests import factories
 from tests.benchmark.test_run_pages import As
 
@@ -101,6 +104,77 @@ def test_an_author_corrects_kept_prices_openly(as_: As, ada: User, house: tuple[
     page = as_(ada).get(address).content.decode()
     assert "The invoice of May." in page
     assert "2.000000 → 4.000000" in page
+
+
+def test_a_budget_goes_with_corrected_prices_and_is_never_left_without_any(ada: User) -> None:
+    run = factories.run(model=factories.model(provider="openai", model_id="gpt-4o", **PRICED), budget=Decimal(9))
+    spending.expect(run=run)
+    before = Spending.objects.get(run=run).expected
+    prices = {"price_input": Decimal(20), "price_cached_input": Decimal(5), "price_output": Decimal(80)}
+    spending.correct(owner=run, prices=prices, note="Ten times as much.", by=ada)
+    assert Spending.objects.get(run=run).expected == before * 10
+    with pytest.raises(Invalid, match="budget is kept by its prices"):
+        spending.correct(owner=run, prices={**prices, "price_output": None}, note="Unknown.", by=ada)
+
+
+def test_a_cost_of_a_run_is_told_exactly_wherever_it_is_told(as_: As, rita: User) -> None:
+    tiny = {"price_input": Decimal("0.000001"), "price_output": Decimal("0.000003")}
+    run = factories.run(model=factories.model(provider="openai", **tiny), simulated=False)
+    spending.add_to_runs(sums={run.pk: Sums.of(Usage(7, None, 1)) + Sums.of(Usage(10**15, 10**14, 10**14))})
+    told = as_(rita).get(f"/api/v1/runs/{run.pk}/").json()["spent"]["cost"]
+    listed = as_(rita).get("/api/v1/costs/").json()[0]["bill"]["cost"]
+    [row] = csv.DictReader(StringIO(as_(rita).get(reverse("cost_csv")).content.decode()))
+    # (10^15 + 7) x 0.000001 and (10^14 + 1) x 0.000003, a million tokens each.
+    assert told == listed == row["cost_usd"]
+    assert Decimal(told) == Decimal("1300.00000000001")
+
+
+CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "openai": (
+        openai,
+        {
+            "status": "incomplete",
+            "incomplete_details": {"reason": "max_output_tokens"},
+            "output": [],
+            "usage": {
+                "input_tokens": 1000,
+                "input_tokens_details": {"cached_tokens": 400},
+                "output_tokens": 300,
+                "output_tokens_details": {"reasoning_tokens": 300},
+            },
+        },
+    ),
+    "gemini": (
+        gemini,
+        {
+            "candidates": [{"finishReason": "SAFETY"}],
+            "usageMetadata": {
+                "promptTokenCount": 1000,
+                "cachedContentTokenCount": 400,
+                "candidatesTokenCount": 100,
+                "thoughtsTokenCount": 200,
+                "totalTokenCount": 1300,
+            },
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("provider", CALLS)
+def test_a_turn_without_text_costs_what_its_tokens_do(provider: str) -> None:
+    asked, body = CALLS[provider]
+    reply = asked.judged(body, Answer(raw=b"", headers={}, seconds=0.0))
+    assert reply.text is None
+    prices = money.Prices(Decimal(2), Decimal("0.5"), Decimal(8))
+    # (600 x 2 + 400 x 0.5 + 300 x 8) / 1,000,000; thoughts are output, whichever way they are counted.
+    assert money.cost(Sums.of(reply.usage), prices) == Decimal("0.0038")
+
+
+def test_a_failed_answer_that_tells_tokens_is_paid_for() -> None:
+    body = {"status": "failed", "error": {"code": "server_error"}, "usage": {"input_tokens": 10, "output_tokens": 5}}
+    with pytest.raises(ProviderError) as raised:
+        openai.judged(body, Answer(raw=b"", headers={}, seconds=0.0))
+    assert raised.value.usage == Usage(10, None, 5)
 
 
 def test_a_late_price_of_a_job_counts_for_live_calls_and_batches(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from annotate.models import User
 from benchmark import estimates, estimating
-from benchmark.models import Dialogue, Run
+from benchmark.models import ConnectionTest, Dialogue, Response, Run
 from benchmark.services import runs
 from fpco_site.llm import dialogue, image_tokens
 from tests import factories
@@ -144,6 +144,38 @@ def test_earlier_answers_of_the_model_narrow_the_range() -> None:
     assert (found.low.output, found.high.output) == (10 * 80, 10 * 125)
     assert found.seconds == (16, 30)
     assert any("10 earlier answers of this model, 100 tokens each" in line for line in found.basis)
+
+
+def test_without_answers_the_newest_connection_test_tells_latency_and_thoughts() -> None:
+    model = factories.model(provider="openai", model_id="gpt-5", max_output_tokens=4000, **PRICED)
+    done = {"model": model, "state": "done", "verdict": "passed", "answered": 4}
+    ConnectionTest.objects.create(**done, seconds=80.0, reasoning_tokens=9999)
+    ConnectionTest.objects.create(**done, seconds=8.0, reasoning_tokens=400)
+    ConnectionTest.objects.create(**done | {"answered": 0, "verdict": "failed"})
+    dataset = factories.dataset()
+    [found] = estimates.of_models(models=[model], dataset=dataset)
+    assert found.seconds == (16, 30), "Ten calls of two seconds, 20 % less to 50 % more."
+    assert (found.low.output, found.high.output) == (10 * (30 + 80), 10 * 4000)
+    assert "2.0 s a call, in its connection test" in found.basis
+    ConnectionTest.objects.update(reasoning_tokens=0)
+    [found] = estimates.of_models(models=[model], dataset=dataset)
+    assert (found.low.output, found.high.output) == (10 * 30, 10 * 400), "What does not think is billed its text."
+
+
+def test_detectors_read_answers_as_long_as_those_over_the_dataset() -> None:
+    judge = factories.detector(simulated=False, provider="openai", model_id="gpt-5.4", max_output_tokens=8192, **PRICED)
+    run = factories.run(dataset=factories.dataset(items=2))
+    [before] = estimates.of_detectors(detectors=[judge], dataset=run.dataset)
+    told = [Response(dialogue=row, turn=turn, text="x" * 4700) for row in run.dialogues.all() for turn in range(1, 11)]
+    Response.objects.bulk_create(told)
+    [found] = estimates.of_detectors(detectors=[judge], dataset=run.dataset)
+    # 4,700 characters are 1,000 tokens at the low end, taken at 20 % less, in the place of 30 assumed ones.
+    assert found.low.input - before.low.input == 2 * 10 * (800 - 30)
+    assert any("20 answers over this dataset, 4,700 characters each" in line for line in found.basis)
+    ConnectionTest.objects.create(detector=judge, state="done", answered=2, seconds=6.0, reasoning_tokens=1000)
+    [found] = estimates.of_detectors(detectors=[judge], dataset=run.dataset)
+    assert "3.0 s a call, in its connection test" in found.basis
+    assert (found.low.output, found.high.output) == (2 * (120 + 400), 2 * (400 + 625))
 
 
 def test_a_cap_bounds_what_answers_can_cost() -> None:

@@ -200,9 +200,12 @@ def test_the_dataset_page_gets_its_runs_and_a_detector_can_be_asked_there(as_: A
     assert run.model.name in page
     assert "<html" not in page
     assert "<html" in as_(ada).get(address).content.decode()
-    address = reverse("dataset_detect", args=[run.dataset_id])
-    assert as_(rita).post(address, {"detector": detector.pk}).status_code == 404
-    as_(ada).post(address, {"detector": detector.pk})
+    asked = {"dataset": run.dataset_id, "detector": detector.pk, "mode": ""}
+    assert as_(rita).get(reverse("detector_ask"), asked).status_code == 404
+    page = as_(ada).get(reverse("detector_ask"), asked).content.decode()
+    assert "1 dialogue waits for labels now" in page
+    assert not DetectionJob.objects.exists(), "It was only told what it takes."
+    as_(ada).post(reverse("detector_request", args=[detector.pk]), asked)
     assert DetectionJob.objects.get().detector == detector
 
 

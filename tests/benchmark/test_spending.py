@@ -31,6 +31,8 @@ def moody(seed: int) -> FakeProvider:
 
     async def ask(request: Request) -> Reply:
         mood = draw.random()
+        if mood < 0.05:
+            raise ProviderError(ErrorKind.TRANSIENT, "Failed half-way.", code="failed", usage=Usage(900, 512, 12))
         if mood < 0.15:
             raise ProviderError(ErrorKind.TRANSIENT, "Too slow.", code="timeout")
         usage = draw.choice([Usage(900, 512, 30, 7), Usage(900, None, 30), Usage(900), Usage(), Usage(5, 9, 1, 4)])

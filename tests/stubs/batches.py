@@ -47,6 +47,7 @@ class BatchDesk:
         self.refuse: dict[str, int] = {}  # "upload", "create", "get", "results": the status of the next one
         self.lose_answer = False  # the next create succeeds, and nobody is told
         self.hang = False  # creates succeed, and nobody is told for as long as this is so
+        self.missing = ""  # the kind of result file, output or errors, that is there no more
         self.invalid = ""  # the reason for which the next batch fails its validation
         self.made: list[Made] = []
         self.files: dict[str, bytes] = {}
@@ -112,6 +113,8 @@ class BatchDesk:
         if refused := self._called("results"):
             return refused
         kind, _, id = request.match_info["file"].partition("-")
+        if kind == self.missing:
+            return _refusal(404, "No such File object.")
         made = self._find(id)
         rows = [self._openai_line(line) for line in made.lines if (line[1] == 200) == (kind == "output")]
         if kind == "errors" and made.status in ("expired", "cancelled"):

@@ -30,7 +30,7 @@ from django.utils.module_loading import import_string
 from fpco_site.llm import providers
 from fpco_site.llm.engine.faults import Fault
 from fpco_site.llm.models import Leased
-from fpco_site.llm.types import Endpoint, Picture, ProviderError, Reply, Request
+from fpco_site.llm.types import Endpoint, Picture, ProviderError, Reply, Request, Usage
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,11 @@ class Call[S]:
     last: bool = True
     fault: Fault | None = None
     sent_sha256: str = ""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens of the reply, or of an error that tells some; None where nobody tells of any."""
+        return self.reply.usage if self.reply else self.error.usage if self.error else None
 
     def sent(self, *, picture_sha256: str) -> bytes | None:
         """The request as it was asked, as JSON, with the picture by its hash; None where none could be built."""

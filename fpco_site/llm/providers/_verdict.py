@@ -59,6 +59,7 @@ def blocked_by_error(error: ProviderError, seconds: float) -> Reply | None:
         finish_reason=error.code,
         reason=f"Blocked by the provider's filter: {error.message}",
         request_id=error.request_id,
+        usage=error.usage or Usage(),
         seconds=seconds,
         raw=error.raw,
     )

@@ -113,8 +113,15 @@ def _failed(body: dict[str, Any], status: str, answer: _wire.Answer) -> Provider
     else:
         kind = ErrorKind.PERMANENT
     said = _wire.string(error.get("message")) or f"the response is {status}"
+    usage = _usage(_wire.table(body.get("usage")))
     return ProviderError(
-        kind, f"openai: {said}", status=200, code=code or status, request_id=answer.request_id, raw=answer.raw
+        kind,
+        f"openai: {said}",
+        status=200,
+        code=code or status,
+        request_id=answer.request_id,
+        raw=answer.raw,
+        usage=None if usage.input is usage.output is None else usage,
     )
 
 
