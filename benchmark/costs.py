@@ -1,6 +1,6 @@
 """What was spent, added up: by run, model and detector. Reads only, and aggregates only."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -13,7 +13,7 @@ from annotate import draft_progress
 from annotate.models import DraftJob
 from annotate.services import variant_checks
 from benchmark import progress
-from benchmark.models import DetectionJob, Spending
+from benchmark.models import Attempt, DetectionJob, Response, Run, Spending
 from fpco_site.llm import endpoints, money
 from fpco_site.llm.money import Sums
 
@@ -44,6 +44,13 @@ def added_up(rows: QuerySet[Any], *by: str, replied: Q | None = None) -> dict[An
         )
     )
     return {row[0] if len(by) == 1 else row[: len(by)]: Sums(*row[len(by) :]) for row in found}
+
+
+def imported(runs: Collection[Run]) -> dict[int, Sums]:
+    """The sums of imported runs: their answers, and the last calls of turns without text that tell tokens."""
+    answers = added_up(Response.objects.filter(dialogue__run__in=runs), "dialogue__run")
+    silent = added_up(Attempt.objects.filter(TOLD_SOME, dialogue__run__in=runs), "dialogue__run")
+    return {run.pk: answers.get(run.pk, Sums()) + silent.get(run.pk, Sums()) for run in runs}
 
 
 class Kind(StrEnum):

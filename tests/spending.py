@@ -1,14 +1,14 @@
 """What was kept of calls and tokens, held against the rows that were written with it."""
 
 from benchmark import costs
-from benchmark.models import Attempt, DetectionCall, DetectionJob, Response, Run, Spending
+from benchmark.models import Attempt, DetectionCall, DetectionJob, Run, Spending
 from fpco_site.llm.money import Sums
 
 
 def assert_sums_agree() -> None:
     """The kept sums of every run and detection job are those of its rows."""
     asked = costs.added_up(Attempt.objects.all(), "dialogue__run", replied=costs.REPLIED)
-    told = costs.added_up(Response.objects.all(), "dialogue__run")
+    told = costs.imported(Run.objects.filter(imported=True))
     judged = costs.added_up(DetectionCall.objects.all(), "detection__job", "discount", replied=costs.REPLIED)
     for run in Run.objects.all():
         rows = told if run.imported else asked

@@ -127,8 +127,7 @@ def _advance(pk: int) -> None:
             trouble = error.message
         except FpcoError as error:
             trouble = error.message
-            if hold.batch.state in (BatchState.PREPARED, BatchState.UPLOADED):
-                detectors.pause_by_engine(job=hold.batch.job_id, reason=f"{error.message} Mend it, then resume.")
+            hold.cannot_go(f"{error.message} Mend it, then resume.")
         except Exception as error:
             log.exception("Batch %d could not be taken further", pk)
             trouble = f"{type(error).__name__}: see the worker's log; it is tried again."
@@ -150,6 +149,11 @@ class _Hold:
         if not mine.update(beat=F("beat") + 1, **columns):
             raise TakenOver
         self.batch.refresh_from_db()
+
+    def cannot_go(self, why: str) -> None:
+        """Something here is amiss (a key, a prompt): what was not submitted waits again, in a job that is paused."""
+        if self.batch.state in (BatchState.PREPARED, BatchState.UPLOADED):
+            batches.withdraw(batch=self.batch, worker=self._worker, error=why, pause=True)
 
     def step(self, remote: Batches) -> bool:
         steps: dict[str, Callable[[Batches], bool]] = {
@@ -192,7 +196,7 @@ class _Hold:
 
     def _look_for_it(self, remote: Batches) -> bool:
         """After a submission whose end nobody saw: adopt the batch, or be sure that there is none."""
-        found = remote.find(str(self.batch.key))
+        found = remote.find(str(self.batch.key), self.batch.input_file)
         if found:
             ours = next((one for one in found if not one.status.startswith("cancel")), found[0])
             self._adopt(remote, ours)

@@ -124,12 +124,16 @@ def request(
 
 @transaction.atomic
 def pause(*, job: DetectionJob, by: User | None) -> None:
-    """Ask nothing more for now; calls in flight finish and are kept, batches are cancelled and keep what came."""
+    """Ask nothing more for now; calls in flight finish and are kept, batches are cancelled and keep what came.
+
+    Where the engine has paused a job, its batches go on until a person pauses it, too.
+    """
     reason = f"Paused by {by}." if by else "Paused."
     changed = DetectionJob.objects.filter(pk=job.pk, state=JobState.RUNNING)
-    if not changed.update(state=JobState.PAUSED, pause_reason=reason):
+    paused = changed.update(state=JobState.PAUSED, pause_reason=reason)
+    going = BatchJob.objects.filter(job=job, state__in=OPEN_BATCHES, cancel=False)
+    if not going.update(cancel=True) and not paused:
         raise Conflict("Only detecting that is running can be paused.")
-    BatchJob.objects.filter(job=job, state__in=OPEN_BATCHES).update(cancel=True)
     engine.hint(BATCHES)
 
 

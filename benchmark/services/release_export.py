@@ -176,10 +176,7 @@ def _answer(response: Response) -> dict[str, Any]:
         "finish_reason": response.finish_reason,
         "reason": "",
         "model_answered": response.model_answered,
-        "input_tokens": response.input_tokens,
-        "cached_tokens": response.cached_tokens,
-        "output_tokens": response.output_tokens,
-        "reasoning_tokens": response.reasoning_tokens,
+        **_tokens(response),
         "seconds": response.seconds,
     }
 
@@ -188,7 +185,17 @@ def _silence(attempt: Attempt | None) -> dict[str, Any]:
     """A turn without text; a text that an attempt brought before is never given as an answer."""
     if attempt is None:
         return {"outcome": "not_asked", "response": None, "reason": ""}
-    return {"outcome": attempt.outcome, "response": None, "reason": attempt.reason or attempt.error}
+    told = {name: count for name, count in _tokens(attempt).items() if count is not None}
+    return {"outcome": attempt.outcome, "response": None, "reason": attempt.reason or attempt.error, **told}
+
+
+def _tokens(row: Response | Attempt) -> dict[str, int | None]:
+    return {
+        "input_tokens": row.input_tokens,
+        "cached_tokens": row.cached_tokens,
+        "output_tokens": row.output_tokens,
+        "reasoning_tokens": row.reasoning_tokens,
+    }
 
 
 def _trace(attempt: Attempt | None, kept: dict[int, Software], software: dict[str, dict[str, str]]) -> dict[str, Any]:

@@ -52,6 +52,7 @@ _RESPONSE_COLUMNS = (
     "seconds",
     "created_at",
 )
+_TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 _ATTEMPT_COLUMNS = (
     "dialogue_id",
     "turn",
@@ -66,6 +67,7 @@ _ATTEMPT_COLUMNS = (
     "image_sha256",
     "request_sha256",
     "software_id",
+    *_TOKENS,
 )
 _TURN_COLUMNS = ("item_id", "number", "false_premise", "content", "modified")
 _BATCH = 20_000
@@ -306,6 +308,8 @@ def _attempt(row: ResponseRow, dialogue: int, software: int | None, now: datetim
         row.image_sha256 if row.asked_at else "",
         row.request_sha256 if row.asked_at else "",
         software if row.asked_at else None,
+        # An answer keeps its tokens itself.
+        *(None if row.response else getattr(row, name) for name in _TOKENS),
     )
 
 
@@ -318,7 +322,7 @@ def _software(found: Checked) -> dict[str, int]:
 def _responses(work: _Work) -> Iterator[tuple[Any, ...]]:
     index, now = work.found.item_index, bulk.moment(work.now)
     for row in response_rows(work.found):
-        work.traced = work.traced or row.asked_at is not None
+        work.traced = work.traced or row.asked_at is not None or not (row.response or row.output_tokens is None)
         if row.response:
             number = len(work.response_turn)
             dialogue = work.dialogues[row.model][index[row.item]]

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from annotate.models import User
 from benchmark import costs, estimates
-from benchmark.models import DetectionJob, PriceChange, Response, Run, Spending
+from benchmark.models import DetectionJob, PriceChange, Run, Spending
 from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm import money
 from fpco_site.llm.engine import Call
@@ -46,9 +46,9 @@ def expect(*, run: Run) -> None:
 
 
 def open_imported(*, runs: Collection[Run]) -> None:
-    """Keep what the answers of imported runs tell of their tokens. What they cost, whoever ran them knows."""
-    sums = costs.added_up(Response.objects.filter(dialogue__run__in=runs), "dialogue__run")
-    Spending.objects.bulk_create(Spending(run=run, **columns(sums.get(run.pk, Sums()))) for run in runs)
+    """Keep what imported runs tell of their tokens. What they cost, whoever ran them knows."""
+    sums = costs.imported(runs)
+    Spending.objects.bulk_create(Spending(run=run, **columns(sums[run.pk])) for run in runs)
 
 
 def open_job(*, job: DetectionJob, discount: Decimal = NOTHING) -> Spending:

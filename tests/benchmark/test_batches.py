@@ -22,7 +22,7 @@ from benchmark.models import (
     Spending,
 )
 from benchmark.services import batch_steps, batches, detectors, runs
-from fpco_site.errors import Invalid
+from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm import batches as providers
 from fpco_site.llm.batches import Limits
 from fpco_site.llm.batches.openai import OpenAIBatches
@@ -444,6 +444,48 @@ def test_a_person_ends_a_batch_that_never_ends(ada: User, stub: StubServer) -> N
     batch_steps.work()
     assert (BatchJob.objects.get().state, stub.batches.made[0].status) == ("collected", "cancelled")
     assert not Detection.objects.filter(state="batched").exists()
+
+
+def test_a_batch_whose_metadata_got_lost_is_known_by_its_file(ada: User, stub: StubServer) -> None:
+    run = ran()
+    job_over(run, stub, ada)
+    stub.batches.lose_answer = stub.batches.strips = True
+    for _ in range(3):
+        batch_steps.work()
+    assert stub.batches.calls.count("create") == 1
+    assert_once_each(run)
+
+
+def test_a_person_cancels_the_batches_of_a_job_that_the_engine_paused(ada: User, stub: StubServer) -> None:
+    job = job_over(ran(), stub, ada)
+    stub.batches.working = True
+    batch_steps.work()
+    detectors.pause_by_engine(job=job.pk, reason="No quota.")
+    detectors.pause(job=job, by=ada)
+    batch_steps.work()
+    assert (stub.batches.made[0].status, fresh(job).pause_reason) == ("cancelled", "No quota.")
+    with pytest.raises(Conflict, match="running can be paused"):
+        detectors.pause(job=job, by=ada)
+
+
+def test_a_prepared_batch_whose_prompt_has_changed_is_given_back(ada: User, stub: StubServer) -> None:
+    job = job_over(ran(), stub, ada)
+    assert batches.prepare(job=job) is not None
+    type(job.detector).objects.update(prompt_sha256="0" * 64)
+    batch_steps.work()
+    assert (BatchJob.objects.get().state, fresh(job).state) == ("withdrawn", "paused")
+    assert "no longer the one" in fresh(job).pause_reason
+    assert not Detection.objects.filter(state="batched").exists()
+
+
+def test_an_enormous_reply_with_nuls_is_kept_and_read(ada: User, stub: StubServer) -> None:
+    run = ran(items=1)
+    job_over(run, stub, ada)
+    stub.batches.pads = "\x00\u2028 " * 350_000
+    batch_steps.work()
+    batch_steps.work()
+    assert_once_each(run)
+    assert len(bytes(DetectionCall.objects.get().raw or b"")) > 1_000_000
 
 
 @pytest.mark.worker

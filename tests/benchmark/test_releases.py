@@ -13,8 +13,17 @@ from django.utils import timezone
 
 from annotate.models import Dataset, Label, LabelTask, User
 from annotate.services import datasets
-from benchmark import frames, tables
-from benchmark.models import Attempt, DetectorLabel, Dialogue, Response, Run, ValidationItem, ValidationSet
+from benchmark import frames, reader, tables
+from benchmark.models import (
+    Attempt,
+    DetectorLabel,
+    Dialogue,
+    Response,
+    Run,
+    Spending,
+    ValidationItem,
+    ValidationSet,
+)
 from benchmark.releases.reading import file_sha256
 from benchmark.services import release_export, releases, results, versions
 from fpco_site.errors import Conflict, Invalid
@@ -40,7 +49,15 @@ def study() -> Dataset:
     Response.objects.create(dialogue=first, turn=5, text="Half a sen\x00\ud800tence", cut=True, output_tokens=256)
     Response.objects.create(dialogue=first, turn=6, text="I won't say.", refusal=True, seconds=1.25)
     Attempt.objects.create(
-        dialogue=first, turn=7, outcome="blocked", reason="SAFETY", started_at=timezone.now(), seconds=1
+        dialogue=first,
+        turn=7,
+        outcome="blocked",
+        reason="SAFETY",
+        started_at=timezone.now(),
+        seconds=1,
+        input_tokens=900,
+        output_tokens=70,
+        reasoning_tokens=70,
     )
     traced = {
         "started_at": datetime(2026, 3, 4, 5, 6, 8, 90, tzinfo=UTC),
@@ -131,6 +148,11 @@ def test_every_kind_of_turn_survives(release: Path) -> None:
     assert Response.objects.filter(dialogue__run=shy, refusal=True).get().seconds == 1.25
     blocked, answered, failed = Attempt.objects.order_by("dialogue_id", "turn")
     assert (blocked.outcome, blocked.reason, blocked.request_id) == ("blocked", "SAFETY", "")
+    assert (blocked.input_tokens, blocked.cached_tokens, blocked.output_tokens) == (900, None, 70)
+    assert Spending.objects.get(run=shy).input_tokens == 900, "A turn without text was paid for, too."
+    asked = reader.provenance(answered)
+    assert (asked["image_sha256"], asked["software"]["fpco-studio"]) == ("a" * 64, "9.8.7")
+    assert asked["model_asked"] == shy.settings["model_id"] != ""
     assert (answered.outcome, answered.request_id, answered.image_sha256) == ("answered", "req-7", "a" * 64)
     assert (failed.outcome, failed.request_sha256) == ("failed", "b" * 64)
     assert failed.started_at == datetime(2026, 3, 4, 5, 6, 8, 90, tzinfo=UTC)

@@ -48,6 +48,8 @@ class BatchDesk:
         self.lose_answer = False  # the next create succeeds, and nobody is told
         self.hang = False  # creates succeed, and nobody is told for as long as this is so
         self.missing = ""  # the kind of result file, output or errors, that is there no more
+        self.strips = False  # metadata is not given back
+        self.pads = ""  # stands in each line that comes back, beside the reply
         self.invalid = ""  # the reason for which the next batch fails its validation
         self.made: list[Made] = []
         self.files: dict[str, bytes] = {}
@@ -134,7 +136,7 @@ class BatchDesk:
             "created_at": made.order,
             "input_file_id": made.file,
             "status": made.status,
-            "metadata": {"fpco_batch": made.key},
+            "metadata": None if self.strips else {"fpco_batch": made.key},
             "errors": errors if made.error else None,
             "output_file_id": f"output-{made.id}" if over and good else None,
             "error_file_id": f"errors-{made.id}" if over and bad else None,
@@ -151,7 +153,7 @@ class BatchDesk:
             late = {"code": "batch_expired", "message": "This request could not be executed in time."}
             return {"id": "r", "custom_id": id, "response": None, "error": late}
         response = {"status_code": status, "request_id": f"req_{id}", "body": body}
-        return {"id": "r", "custom_id": id, "response": response, "error": None}
+        return {"id": self.pads, "custom_id": id, "response": response, "error": None}
 
     # Gemini
 

@@ -63,7 +63,8 @@ class GeminiBatches:
         with self._errors():
             return self._remote(self._client.batches.create(model=self._endpoint.model_id, src=file, config=config))
 
-    def find(self, key: str) -> list[Remote]:
+    def find(self, key: str, file: str) -> list[Remote]:
+        """By the name alone: a listed job doesn't tell its file."""
         config = types.ListBatchJobsConfig(page_size=100)
         with self._errors():
             named = [job for job in self._client.batches.list(config=config) if job.display_name == NAME.format(key)]

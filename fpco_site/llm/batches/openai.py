@@ -54,9 +54,11 @@ class OpenAIBatches:
             )
             return self._remote(batch)
 
-    def find(self, key: str) -> list[Remote]:
+    def find(self, key: str, file: str) -> list[Remote]:
+        """Metadata may be lost on the way through a gateway; the file's id is the provider's own."""
         with self._errors():
-            found = [batch for batch in self._client.batches.list(limit=100) if (batch.metadata or {}).get(KEY) == key]
+            listed = self._client.batches.list(limit=100)
+            found = [row for row in listed if (row.metadata or {}).get(KEY) == key or row.input_file_id == file]
         return [self._remote(batch) for batch in sorted(found, key=lambda batch: batch.created_at)]
 
     def get(self, id: str) -> Remote:

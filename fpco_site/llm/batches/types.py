@@ -61,8 +61,8 @@ class Batches(Protocol):
         """Start a batch that carries `key`, by which `find` finds it."""
         ...
 
-    def find(self, key: str) -> list[Remote]:
-        """Every batch that carries `key`, the oldest first."""
+    def find(self, key: str, file: str) -> list[Remote]:
+        """Every batch that carries `key`, or is of the `file` that was uploaded for it, the oldest first."""
         ...
 
     def get(self, id: str) -> Remote: ...
