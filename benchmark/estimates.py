@@ -8,33 +8,19 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import Avg, Count, Max, Min, Q, QuerySet, Sum
-from django.db.models.functions import Length
+from django.db.models import Count
 
 from annotate.models import Dataset, DatasetItem, DatasetTurn
-from benchmark import estimating
+from benchmark import estimating, measured
 from benchmark.estimating import CHARACTERS_HIGH, CHARACTERS_LOW, Side
-from benchmark.models import (
-    ConnectionTest,
-    DetectionCall,
-    Detector,
-    Dialogue,
-    EvaluatedModel,
-    Response,
-    Run,
-    Spending,
-)
+from benchmark.measured import Answers, Said
+from benchmark.models import Detector, EvaluatedModel, Run, Spending
 from benchmark.pace import span
 from fpco_site.errors import Invalid
 from fpco_site.llm import detection, endpoints, image_tokens, money, prompts
 
 SAMPLE = 60  # items that are read, spread over the dataset
-DIALOGUES_READ, REPLIES_READ = 50, 5000  # of each run that is looked at, and of all detectors
-LESS, MORE = Decimal("0.8"), Decimal("1.25")  # how far another sample's mean may lie from what was measured
-SHORT, LONG = Decimal(30), Decimal(400)  # tokens of an answer where nothing is known; the cap cuts the long one
-LABEL_LOW, LABEL_HIGH = Decimal(12), Decimal(40)  # tokens of one label in a detector's reply
 
 
 @dataclass(frozen=True)
@@ -154,7 +140,7 @@ def of_models(
     cap: int | None = None,
 ) -> list[Estimate]:
     """A run of each model over a dataset, all its turns asked once. The queries are the same for any number."""
-    prompt, items, said = prompts.load("inference", prompt_version), sample(dataset), _said(models)
+    prompt, items, said = prompts.load("inference", prompt_version), sample(dataset), measured.of_models(models)
     return [
         _of_turns(
             model,
@@ -181,7 +167,7 @@ def retry(*, run: Run, dialogues: Collection[int]) -> Estimate:
         items,
         firsts,
         system=prompts.load(run.prompt_name, int(run.prompt_version)).text if run.prompt_version else "",
-        said=_said([run.model])[run.model_id].within(cap),
+        said=measured.of_models([run.model])[run.model_id].within(cap),
         prices=Spending.objects.get(run=run).prices,
         concurrency=run.concurrency,
     )
@@ -199,13 +185,17 @@ def of_detectors(
 
     `discount` is the part of the price that a batch job is let off.
     """
-    items, judged, answers = sample(dataset), _judged(detectors, dataset.turns), _answers(dataset)
+    items, judged, answers = (
+        sample(dataset),
+        measured.of_detectors(detectors, dataset.turns),
+        measured.of_dataset(dataset),
+    )
     count = items.size if dialogues is None else dialogues
     return [_of_detector(row, items, answers, judged[row.pk], count, discount) for row in detectors]
 
 
 def _of_detector(
-    detector: Detector, items: Sample, answers: "_Answers", said: "_Said", count: int, discount: Decimal
+    detector: Detector, items: Sample, answers: Answers, said: Said, count: int, discount: Decimal
 ) -> Estimate:
     system = _prompt_of(detector)
     sides = []
@@ -231,7 +221,7 @@ def _of_turns(
     firsts: dict[int, int],
     *,
     system: str,
-    said: "_Said",
+    said: Said,
     prices: money.Prices,
     concurrency: int,
 ) -> Estimate:
@@ -254,7 +244,7 @@ def _of_turns(
     )
 
 
-def _side(end: int, items: Sample, firsts: dict[int, int], rule: image_tokens.Rule, system: str, said: "_Said") -> Side:
+def _side(end: int, items: Sample, firsts: dict[int, int], rule: image_tokens.Rule, system: str, said: Said) -> Side:
     """One end of the range, 0 or 1, over the sampled dialogues."""
     characters = (CHARACTERS_LOW, CHARACTERS_HIGH)[end]
     found = Side()
@@ -270,139 +260,6 @@ def _side(end: int, items: Sample, firsts: dict[int, int], rule: image_tokens.Ru
             first=first,
         )
     return found
-
-
-@dataclass(frozen=True)
-class _Said:
-    """What is known of replies: tokens of a text and of a billed output, low and high, and seconds a call."""
-
-    text: tuple[Decimal, Decimal]
-    output: tuple[Decimal, Decimal]
-    latency: tuple[Decimal, Decimal]
-    basis: tuple[str, ...]
-
-    def within(self, cap: int) -> "_Said":
-        """No reply is longer than the cap."""
-        text, output = ((min(low, Decimal(cap)), min(high, Decimal(cap))) for low, high in (self.text, self.output))
-        return replace(self, text=text, output=output, basis=(*self.basis, f"{cap:,} output tokens a call at most"))
-
-
-@dataclass(frozen=True)
-class _Answers:
-    """Tokens of an answer that detectors read, low and high."""
-
-    tokens: tuple[Decimal, Decimal]
-    words: str
-
-
-def _answers(dataset: Dataset) -> _Answers:
-    """As long as the answers over the dataset are, else as assumed. Three queries."""
-    runs = Run.objects.filter(dataset=dataset, dialogues__responses__isnull=False).distinct()
-    told = _first_answers(runs.values_list("pk", flat=True)).aggregate(n=Count("pk"), characters=Sum(Length("text")))
-    if not told["n"]:
-        return _Answers((SHORT, LONG), f"no answer over this dataset is known: {SHORT} to {LONG} tokens are assumed")
-    mean = Decimal(told["characters"]) / told["n"]
-    words = f"{told['n']:,} answers over this dataset, {mean:,.0f} characters each, 20 % less to 25 % more"
-    return _Answers((mean * LESS / CHARACTERS_LOW, mean * MORE / CHARACTERS_HIGH), words)
-
-
-def _first_answers(runs: Iterable[int]) -> QuerySet[Response]:
-    """The answers of the first dialogues of each of these runs. One query here, one where it is read."""
-    firsts = Dialogue.objects.filter(run__in=list(runs)).order_by().values("run").annotate(first=Min("pk"))
-    read = Q(pk__in=[])
-    for run, first in firsts.values_list("run", "first"):
-        read |= Q(dialogue__run=run, dialogue__gte=first, dialogue__lt=first + DIALOGUES_READ)
-    return Response.objects.filter(read).order_by()
-
-
-def _said(models: Sequence[EvaluatedModel]) -> dict[int, _Said]:
-    """From answers of each model's newest run, else from its newest connection test, else assumed. Four queries."""
-    asked = Run.objects.filter(model__in=models, dialogues__responses__isnull=False)
-    newest = asked.order_by().values("model").annotate(newest=Max("pk")).values_list("newest", flat=True)
-    told = (
-        _first_answers(newest)
-        .values_list("dialogue__run__model")
-        .annotate(
-            n=Count("pk"),
-            characters=Sum(Length("text")),
-            billed=Sum("output_tokens"),
-            counted=Count("output_tokens"),
-            seconds=Avg("seconds"),
-        )
-    )
-    tests = _tests("model", models)
-    found = {model.pk: _unknown(tests.get(model.pk)) for model in models}
-    return found | {model: _known(*facts) for model, *facts in told}
-
-
-def _tests(subject: str, rows: Sequence[EvaluatedModel] | Sequence[Detector]) -> dict[int, ConnectionTest]:
-    """The newest connection test of each model or detector that got an answer. One query."""
-    tests = ConnectionTest.objects.filter(answered__gt=0, **{f"{subject}__in": rows})
-    newest = tests.order_by().values(subject).annotate(newest=Max("pk")).values("newest")
-    return {getattr(test, f"{subject}_id"): test for test in ConnectionTest.objects.filter(pk__in=newest)}
-
-
-def _unknown(test: ConnectionTest | None) -> _Said:
-    """Without an answer to a real question. A test's texts are short whatever a model is like, its thoughts are not."""
-    assumed = f"no answer of this model is known: texts of {SHORT} to {LONG} tokens are assumed"
-    if test is None:
-        latency, words = _latency(None)
-        return _Said((SHORT, LONG), (SHORT, Decimal(10**9)), latency, (assumed, words))
-    latency, words = _latency(test.seconds_each, "in its connection test")
-    thought = Decimal(test.reasoning_tokens or 0) / test.answered
-    if test.reasoning_tokens is None:
-        output, told = (SHORT, Decimal(10**9)), "its connection test told no reasoning tokens"
-    elif not thought:
-        output, told = (SHORT, LONG), "its connection test took no reasoning tokens"
-    else:
-        output = (SHORT + thought * LESS, Decimal(10**9))
-        told = f"{thought:.0f} reasoning tokens a call in its connection test, and more for harder questions"
-    return _Said((SHORT, LONG), output, latency, (assumed, told, words))
-
-
-def _known(n: int, characters: int, billed: int | None, counted: int, seconds: float | None) -> _Said:
-    mean = Decimal(characters) / n
-    text = (mean / CHARACTERS_LOW, mean / CHARACTERS_HIGH)
-    latency, words = _latency(seconds)
-    # Texts don't tell what was thought before them, which is billed too.
-    output, told = (text[0], Decimal(10**9)), f"{n:,} earlier answers of this model"
-    if counted:
-        each = Decimal(billed or 0) / counted
-        output, told = (each * LESS, each * MORE), f"{told}, {each:.0f} tokens each, 20 % less to 25 % more"
-    return _Said(text, output, latency, (told, words))
-
-
-def _judged(detectors: Sequence[Detector], turns: int) -> dict[int, _Said]:
-    """From the newest replies of each detector, else as many tokens as its labels need. Three queries."""
-    newest = DetectionCall.objects.aggregate(top=Max("pk"))["top"] or 0
-    calls = DetectionCall.objects.filter(pk__gt=newest - REPLIES_READ, output_tokens__isnull=False)
-    rows = calls.order_by().values_list("detection__detector")
-    told = {pk: facts for pk, *facts in rows.annotate(n=Count("pk"), out=Avg("output_tokens"), took=Avg("seconds"))}
-    tests = _tests("detector", detectors)
-    return {row.pk: _replies(row, turns, told.get(row.pk), tests.get(row.pk)) for row in detectors}
-
-
-def _replies(detector: Detector, turns: int, told: list[Any] | None, test: ConnectionTest | None) -> _Said:
-    cap = Decimal(detector.max_output_tokens)
-    if told is None:
-        latency, words = _latency(test.seconds_each if test else None, "in its connection test")
-        thought = Decimal(test.reasoning_tokens or 0) / test.answered if test else Decimal(0)
-        ends = (LABEL_LOW * turns + thought * LESS, LABEL_HIGH * turns + thought * MORE)
-        low, high = (min(cap, each) for each in ends)
-        assumed = f"replies of {low:.0f} to {high:.0f} tokens are assumed"
-        return _Said((low, high), (low, high), latency, (assumed, words))
-    n, each = told[0], Decimal(str(round(told[1], 3)))
-    latency, words = _latency(told[2])
-    ends = (each * LESS, min(cap, each * MORE))
-    return _Said(ends, ends, latency, (f"{n:,} earlier replies of {each:.0f} tokens, 20 % less to 25 % more", words))
-
-
-def _latency(measured: float | None, where: str = "as measured") -> tuple[tuple[Decimal, Decimal], str]:
-    if not measured:
-        low, high = estimating.LATENCY
-        return estimating.LATENCY, f"no call was timed yet: {low} to {high} s each are assumed"
-    mean = Decimal(str(round(measured, 3)))
-    return (mean * LESS, mean * Decimal("1.5")), f"{mean:.1f} s a call, {where}"
 
 
 def _judging(rows: Sequence[DatasetTurn], system: str, answer: Decimal, characters: Decimal) -> Decimal:
