@@ -458,7 +458,7 @@ def test_a_batch_whose_metadata_got_lost_is_known_by_its_file(ada: User, stub: S
 
 def test_a_person_cancels_the_batches_of_a_job_that_the_engine_paused(ada: User, stub: StubServer) -> None:
     job = job_over(ran(), stub, ada)
-    stub.batches.working = True
+    stub.batches.working, stub.batches.only = True, 2
     batch_steps.work()
     detectors.pause_by_engine(job=job.pk, reason="No quota.")
     detectors.pause(job=job, by=ada)
