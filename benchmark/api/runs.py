@@ -30,6 +30,7 @@ class OverridesSerializer(serializers.Serializer[Any]):
     top_p = serializers.FloatField(required=False, min_value=0, max_value=1)
 
 
+LARGEST_ID = 2**63 - 1  # of both databases
 _CHOSEN = {"model", "dataset", "concurrency", "budget", "overrides"}
 
 
@@ -137,8 +138,8 @@ class RetriedSerializer(serializers.Serializer[Any]):
 class FilterSerializer(serializers.Serializer[Any]):
     """What a list of runs is narrowed to."""
 
-    dataset = serializers.IntegerField(required=False)
-    model = serializers.IntegerField(required=False)
+    dataset = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID)
+    model = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID)
     state = serializers.ChoiceField(choices=RunState.choices, required=False)
 
 
