@@ -77,7 +77,7 @@ def test_a_worker_waits_on_its_own_clock_then_ramps_up() -> None:
     assert view.is_open()
     view.in_flight = 1
     assert not view.is_open(), "One call first."
-    for _ in range(3):
+    for _ in range(6):
         view.answered()
     view.in_flight = 3
     assert view.is_open()
