@@ -40,6 +40,8 @@ def test_an_answer_and_a_verdict_refuse_an_update() -> None:
     Attempt.objects.create(dialogue=run.dialogues.get(), turn=1, outcome="answered", started_at=timezone.now())
     refused(lambda: Attempt.objects.update(outcome="failed"), "attempt can not be changed")
     refused(lambda: Attempt.objects.update(request_sha256="0" * 64), "attempt can not be changed")
+    refused(lambda: Attempt.objects.update(error="none"), "attempt can not be changed")
+    refused(lambda: Attempt.objects.update(input_tokens=1), "attempt can not be changed")
     refused(lambda: DetectorLabel.objects.update(detect=False), "verdict can not be changed")
 
 
@@ -65,6 +67,7 @@ FROZEN = {
     "llm_promptversion",
     "benchmark_response",
     "benchmark_attempt",
+    "benchmark_detectioncall",
     "benchmark_detectorlabel",
 }
 
