@@ -23,6 +23,7 @@ from fpco_site.llm.engine.work import Call, Claim, Work
 
 log = logging.getLogger(__name__)
 LARGEST_GROUP = 256
+LARGE_GROUP = 8
 LONGEST_GAP = 0.1
 TRIES = 5  # of a group that a database which answers does not take: a deadlock, a lock held too long
 
@@ -83,10 +84,15 @@ class Writer:
                 if group:
                     begun = time.monotonic()
                     self._deliver(group, self._commit(group))
-                    # As long as the commit took, others may write: a person who labels waits for the same lock.
-                    time.sleep(max(self._config.gap, min(LONGEST_GAP, time.monotonic() - begun)))
+                    time.sleep(self._rest(len(group), time.monotonic() - begun))
         finally:
             connections.close_all()
+
+    def _rest(self, size: int, took: float) -> float:
+        """Seconds until the next group. Under load as long as the commit took, so that others may write:
+        a person who labels waits for the same lock.
+        """
+        return max(self._config.gap, min(LONGEST_GAP, took)) if size >= LARGE_GROUP else self._config.gap
 
     def _gather(self) -> tuple[list[_Job], bool]:
         """All that is queued, waiting for the first; False where it is the end."""
