@@ -188,9 +188,9 @@ class DetectorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ReadersR
     @action(detail=True)
     def plan(self, request: Request, pk: int) -> Response:
         """What asking would take; nothing is asked."""
-        given = WantedLabelsSerializer(data=request.query_params)
+        detector, given = self.get_object(), WantedLabelsSerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
-        return Response(PlanSerializer(asking.plan(detector=self.get_object(), **given.validated_data)).data)
+        return Response(PlanSerializer(asking.plan(detector=detector, **given.validated_data)).data)
 
     @extend_schema(
         responses=BatchSerializer(many=True), parameters=[OpenApiParameter("id", int, OpenApiParameter.PATH)]

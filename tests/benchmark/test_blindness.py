@@ -20,7 +20,7 @@ from rest_framework import serializers
 from annotate.api.labels import TaskSerializer
 from annotate.models import Dataset, Label, User
 from annotate.models.people import Role
-from annotate.services import labels
+from annotate.services import drafters, labels
 from benchmark.models import (
     Attempt,
     DetectionJob,
@@ -76,6 +76,7 @@ def house(db: None) -> House:
     author = factories.person("benquillon", Role.AUTHOR, first_name="Benquillonfirst")
     factories.person("adaquillon", Role.AUTHOR, email="adaquillon@mail.example")
     factories.person("louquillon", Role.ANNOTATOR)
+    drafters.default()  # whoever opens the drafting page first makes it
     over = factories.dataset("Quince", items=6, manifest={"note": "canary-manifest"})
     for number, name in enumerate("AB"):
         run_of(over, name, number)

@@ -106,7 +106,7 @@ def test_a_turn_without_text_says_why(as_: As, rita: User) -> None:
     page = as_(rita).get(reverse("dialogue_detail", args=[dialogue.pk])).content.decode()
     assert "No text: SAFETY filter" in page
     assert "req-42" in page
-    assert page.count("not asked</span></span>") == 7
+    assert page.count("</svg>not asked</span>") == 7
 
 
 def test_one_walks_from_dialogue_to_dialogue_by_key(as_: As, rita: User, dialogue: Dialogue) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from annotate.models import User
 from benchmark.models import Dialogue, Response, Run
 from tests import factories
+from tests.browser.shown import shown
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser]
 type SignIn = Callable[[Page, User], None]
@@ -58,8 +59,10 @@ def test_one_reads_by_key_and_the_filter_stays(page: Page, sign_in: SignIn, ada:
     page.goto(f"/runs/{run.pk}/dialogues/")
     page.locator("select[name=look]").select_option("disagree")
     expect(page.locator(".page-sub")).to_contain_text("2 dialogues fit: detectors disagree")
+    shown(page)
     page.keyboard.press("n")
     expect(page.locator(".reader-filter")).to_contain_text("1 of 2 dialogues that fit")
+    shown(page)
     page.keyboard.press("j")
     page.keyboard.press("j")
     expect(page.locator("#turn-2")).to_be_focused()
@@ -71,9 +74,11 @@ def test_one_reads_by_key_and_the_filter_stays(page: Page, sign_in: SignIn, ada:
     page.keyboard.press("Escape")
     page.keyboard.press("n")
     expect(page.locator(".reader-filter")).to_contain_text("2 of 2 dialogues that fit")
+    shown(page)
     expect(page).to_have_url(re.compile(r"look=disagree"))
     page.keyboard.press("p")
     expect(page.locator(".reader-filter")).to_contain_text("1 of 2 dialogues that fit")
+    shown(page)
     page.keyboard.press("f")
     page.locator("select[name=outcome]").focus()
     page.keyboard.press("j")

@@ -168,10 +168,15 @@ def run(page: Page) -> None:
 def detect(page: Page) -> None:
     page.goto("/datasets/")
     page.get_by_role("link", name="Pilot").first.click()
+    overview = page.url
     for name in ("Rules, strict", "Rules, lenient"):
+        page.goto(overview)
         chooser = page.locator("#dataset-runs [name=detector]")
         chooser.select_option(label=name, timeout=SOON)
         page.get_by_role("button", name="Ask detector").click()
+        page.get_by_role("button", name="Label by live calls").click()
+        page.wait_for_url(re.compile(r"/detectors/\d+/|/datasets/"))
+    page.goto(overview)
     expect(page.locator("#dataset-runs")).to_contain_text(re.compile("complete.*complete", re.S), timeout=SOON)
     expect(page.locator("#dataset-runs table").last.get_by_text("complete")).to_have_count(2, timeout=SOON)
     assert DetectorLabel.objects.count() == 20
