@@ -82,7 +82,15 @@ def judged(strictness: str, response: str, *, kind: str = "identity", false_prem
 
 
 def test_names_tell_what_is_simulated() -> None:
-    assert set(providers.names()) == {"openai", "gemini", "openai_compatible", "scripted", "rules", "drafter"}
+    assert set(providers.names()) == {
+        "openai",
+        "gemini",
+        "openai_compatible",
+        "scripted",
+        "rules",
+        "drafter",
+        "transformers",
+    }
     assert [name for name in providers.names() if providers.is_simulated(name)] == ["scripted", "rules", "drafter"]
 
 
