@@ -1,6 +1,7 @@
 """Addresses of machines' work."""
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, path, register_converter
+from django.urls.converters import StringConverter
 
 from benchmark.views import (
     agreement,
@@ -16,6 +17,15 @@ from benchmark.views import (
     second_reviews,
     validation,
 )
+
+
+class SubjectConverter(StringConverter):
+    """What a connection test is of."""
+
+    regex = "model|detector|drafter"
+
+
+register_converter(SubjectConverter, "subject")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # overview
@@ -36,8 +46,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("connections/<int:pk>/live/", connections.connection_one_live, name="connection_one_live"),
     path("connections/<int:pk>/picture.png", connections.connection_picture, name="connection_picture"),
     path("connections/<int:pk>/leave-out/", connections.connection_leave_out, name="connection_leave_out"),
-    path("connections/<str:kind>/<int:pk>/test/", connections.connection_request, name="connection_request"),
-    path("connections/<str:kind>/<int:pk>/send/", connections.connection_send_again, name="connection_send_again"),
+    path("connections/<subject:kind>/<int:pk>/test/", connections.connection_request, name="connection_request"),
+    path("connections/<subject:kind>/<int:pk>/send/", connections.connection_send_again, name="connection_send_again"),
     # detectors
     path("detectors/", detectors.detector_list, name="detector_list"),
     path("detectors/new/", detectors.detector_new, name="detector_new"),

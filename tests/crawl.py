@@ -103,7 +103,7 @@ def addresses(words: Iterable[str] = (), *, only: Iterable[str] | None = None) -
     numbers, uuids = ids()
     names = [*words, *keys()]
     values = {"int": [*numbers, "1"], "uuid": uuids, "str": [*names, *numbers], "slug": names, "path": names}
-    values["sha256"] = keys("sha256")
+    values |= {"sha256": keys("sha256"), "subject": ["model", "detector", "drafter"]}
     return [
         url
         for name, route, parts in routes(get_resolver())
