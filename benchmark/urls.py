@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, register_converter
 from django.urls.converters import StringConverter
 
+from benchmark.models.connections import SUBJECTS
 from benchmark.views import (
     agreement,
     connections,
@@ -22,7 +23,7 @@ from benchmark.views import (
 class SubjectConverter(StringConverter):
     """What a connection test is of."""
 
-    regex = "model|detector|drafter"
+    regex = "|".join(SUBJECTS)
 
 
 register_converter(SubjectConverter, "subject")

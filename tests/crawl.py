@@ -19,6 +19,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
 
+from benchmark.models.connections import SUBJECTS
+
 HOST = "http://testserver"
 LIMIT = 20_000
 CHUNKS = 200
@@ -103,7 +105,7 @@ def addresses(words: Iterable[str] = (), *, only: Iterable[str] | None = None) -
     numbers, uuids = ids()
     names = [*words, *keys()]
     values = {"int": [*numbers, "1"], "uuid": uuids, "str": [*names, *numbers], "slug": names, "path": names}
-    values |= {"sha256": keys("sha256"), "subject": ["model", "detector", "drafter"]}
+    values |= {"sha256": keys("sha256"), "subject": list(SUBJECTS)}
     return [
         url
         for name, route, parts in routes(get_resolver())

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -101,8 +101,6 @@ def connection_send_again(request: HttpRequest, kind: str, pk: int) -> HttpRespo
 
 
 def _subject(kind: str, pk: int) -> Subject:
-    if kind not in KINDS:
-        raise Http404
     found: Subject = get_object_or_404(KINDS[kind], pk=pk)
     return found
 

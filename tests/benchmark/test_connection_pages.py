@@ -76,7 +76,7 @@ def test_two_clicks_on_test_make_one_test(as_: As, ada: User) -> None:
     assert 'hx-trigger="every 2s"' in live
     ConnectionTest.objects.update(state="done", verdict="simulated")
     assert "hx-trigger" not in as_(ada).get(reverse("connection_live")).content.decode()
-    assert as_(ada).post(reverse("connection_request", args=["person", 1])).status_code == 404
+    assert as_(ada).post("/connections/person/1/test/").status_code == 404
 
 
 def test_all_are_tested_with_their_number_said_before(as_: As, ada: User) -> None:
