@@ -6,8 +6,9 @@ from celery import shared_task
 from celery.signals import worker_shutting_down
 
 from annotate.services import imports
+from fpco_site.llm.engine.takeovers import Stop
 
-_stop = imports.Stop()
+_stop = Stop()
 
 
 @shared_task(name=imports.TASK, ignore_result=True)

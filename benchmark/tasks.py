@@ -7,8 +7,9 @@ from celery.signals import worker_ready, worker_shutting_down
 
 from benchmark.services import batch_steps, detectors, releases
 from fpco_site.llm.engine import hints
+from fpco_site.llm.engine.takeovers import Stop
 
-_stop = batch_steps.Stop()
+_stop = Stop()
 
 
 @shared_task(name="benchmark.build_releases", ignore_result=True)

@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,6 +30,7 @@ from annotate.services.images import Fate, Given, Prepared
 from fpco_site.errors import Conflict, FpcoError, Invalid
 from fpco_site.fields import escape
 from fpco_site.llm.engine import hints
+from fpco_site.llm.engine.takeovers import Stop, Watch
 
 NAMED = 5  # files that a sentence lists
 _LARGEST = 2**62  # a zip may claim more than a column holds
@@ -47,31 +48,7 @@ class Announced:
     refusal: str = ""
 
 
-@dataclass
-class Stop:
-    """Asks the work in this process to end after the group in hand."""
-
-    asked: bool = False
-
-    def set(self) -> None:
-        self.asked = True
-
-
-@dataclass
-class _Watch:
-    """When this process saw a batch's worker and counter change last, on its own clock."""
-
-    seen: dict[int, tuple[str, int, float]] = field(default_factory=dict)
-
-    def stands_still(self, batch: ImportBatch) -> bool:
-        worker, beat, since = self.seen.get(batch.pk, ("", 0, 0.0))
-        if (worker, beat) == (batch.worker, batch.beat):
-            return time.monotonic() - since >= float(settings.ENGINE["stale"])
-        self.seen[batch.pk] = (batch.worker, batch.beat, time.monotonic())
-        return False
-
-
-_watch = _Watch()
+_watch = Watch()
 
 
 # Beginning ------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from fpco_site.errors import FpcoError
 from fpco_site.llm import batches as providers
 from fpco_site.llm import engine
 from fpco_site.llm.batches import Batches, Remote, Result
+from fpco_site.llm.engine.takeovers import Stop, Watch
 from fpco_site.llm.types import ErrorKind, ProviderError
 
 log = logging.getLogger(__name__)
@@ -41,29 +42,11 @@ class TakenOver(Exception):
 
 
 @dataclass
-class Stop:
-    """Asks the work in this process to end after the step in hand."""
+class _Looks:
+    """When this process looks at each batch again, on its own clock."""
 
-    asked: bool = False
-
-    def set(self) -> None:
-        self.asked = True
-
-
-@dataclass
-class _Watch:
-    """What this process saw, on its own clock: when each batch's counter moved last, and when to look again."""
-
-    beats: dict[int, tuple[str, int, float]] = field(default_factory=dict)
     due: dict[int, float] = field(default_factory=dict)
     troubles: dict[int, int] = field(default_factory=dict)
-
-    def stands_still(self, batch: BatchJob) -> bool:
-        worker, beat, since = self.beats.get(batch.pk, ("", 0, 0.0))
-        if (worker, beat) == (batch.worker, batch.beat):
-            return time.monotonic() - since >= float(settings.ENGINE["stale"])
-        self.beats[batch.pk] = (batch.worker, batch.beat, time.monotonic())
-        return False
 
     def rest(self, batch: int, *, trouble: bool) -> None:
         self.troubles[batch] = self.troubles.get(batch, 0) + 1 if trouble else 0
@@ -74,7 +57,8 @@ class _Watch:
         return time.monotonic() >= self.due.get(batch, 0.0)
 
 
-_watch = _Watch()
+_looks = _Looks()
+_watch = Watch()
 _busy = threading.Lock()
 
 
@@ -90,7 +74,7 @@ def work(*, stop: Stop | None = None) -> None:
         for batch in BatchJob.objects.filter(state__in=OPEN_BATCHES).order_by("pk"):
             if stop.asked:
                 return
-            if batch.cancel or _watch.is_due(batch.pk):
+            if batch.cancel or _looks.is_due(batch.pk):
                 _advance(batch.pk)
         for job in DetectionJob.objects.filter(state=JobState.RUNNING, mode=JobMode.BATCH).order_by("pk"):
             _fill(job, stop)
@@ -133,7 +117,7 @@ def _advance(pk: int) -> None:
             trouble = f"{type(error).__name__}: see the worker's log; it is tried again."
         if trouble:
             hold.write(error=trouble)
-        _watch.rest(pk, trouble=bool(trouble))
+        _looks.rest(pk, trouble=bool(trouble))
 
 
 class _Hold:

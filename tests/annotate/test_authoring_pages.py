@@ -14,6 +14,7 @@ from PIL import Image as Pillow
 
 from annotate.models import Dataset, Image, Item, LabelSet, Turn, User
 from annotate.services import datasets, drafters, drafts, imports, items, reviews
+from fpco_site.llm.engine.takeovers import Stop
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -191,7 +192,7 @@ def test_a_folder_of_the_server_is_imported_only_from_below_its_place(as_: As, a
     (folder / "facts.csv").write_text("file,author\na.jpg,Jo\n")
     address = reverse("image_import_folder")
     as_(ada).post(address, {"folder": "batch", "csv_name": "facts.csv"})
-    imports.run_waiting(stop=imports.Stop())
+    imports.run_waiting(stop=Stop())
     assert Image.objects.get().author == "Jo"
     for outside in ("../media", "/etc", "nowhere", "batch/../../"):
         page = as_(ada).post(address, {"folder": outside}).content.decode()

@@ -20,8 +20,9 @@ from PIL import Image as Picture
 from annotate import image_tables
 from annotate.models import Image, ImagePair, ImportBatch, ImportedFile, Item, User
 from annotate.services import imports, items
-from annotate.services.imports import Announced, Stop
+from annotate.services.imports import Announced
 from fpco_site.errors import Conflict, Invalid
+from fpco_site.llm.engine.takeovers import Stop
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.db]

@@ -79,12 +79,13 @@ def main(folder: Path) -> None:
 
     import fpco_site.celery  # noqa: F401
     from annotate.services import imports
+    from fpco_site.llm.engine.takeovers import Stop
 
     call_command("migrate", verbosity=0)
     alone = time_alone(folder)
     begun = time.perf_counter()
     batch = imports.begin_folder(folder=folder, table=None, by=None)
-    imports.work(batch=batch, token=imports.claim(batch), stop=imports.Stop())
+    imports.work(batch=batch, token=imports.claim(batch), stop=Stop())
     seconds = time.perf_counter() - begun
     if batch.files.filter(outcome="added").count() != FILES:
         raise RuntimeError("Not every file was added.")

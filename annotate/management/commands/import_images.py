@@ -14,6 +14,7 @@ from annotate.models import ImportBatch, ImportedFile
 from annotate.models.imports import BatchState, Outcome
 from annotate.services import imports
 from fpco_site.errors import FpcoError
+from fpco_site.llm.engine.takeovers import Stop
 
 
 class Command(BaseCommand):
@@ -51,7 +52,7 @@ class Command(BaseCommand):
                 bar.advance(task, len(files))
 
             try:
-                imports.work(batch=batch, token=token, stop=imports.Stop(), progress=show)
+                imports.work(batch=batch, token=token, stop=Stop(), progress=show)
             except KeyboardInterrupt:
                 imports.stop(batch=batch)
                 raise CommandError(
