@@ -18,6 +18,7 @@ from annotate.models.datasets import Origin
 from annotate.models.items import ItemState
 from annotate.services import rules
 from annotate.services.reviews import pairs_among
+from fpco_site.llm.models import TOKEN_COLUMNS
 
 UNKNOWN = (
     "It was imported with a release: who chose its picture, what drafted its texts, who edited and who reviewed "
@@ -200,7 +201,7 @@ def _placed(revisions: list[Revision]) -> dict[str, Any] | None:
 
 def _draft(draft: Draft) -> dict[str, Any]:
     plain = ("kind", "state", "prompt_version", "prompt_sha256", "model_asked", "model_answered", "error")
-    counts = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "simulated", "seconds")
+    counts = (*TOKEN_COLUMNS, "simulated", "seconds")
     return {
         **{name: getattr(draft, name) for name in (*plain, *counts)},
         "drafter": draft.drafter.name,

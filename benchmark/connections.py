@@ -125,10 +125,8 @@ def _newest(rows: Sequence[Subject]) -> dict[tuple[str, int], ConnectionTest]:
     for kind in SUBJECTS:
         ids = [row.pk for row in rows if kind_of(row) == kind]
         if ids:
-            of_these = ConnectionTest.objects.filter(**{f"{kind}__in": ids})
-            newest = of_these.order_by().values(kind).annotate(newest=Max("pk")).values("newest")
-            for test in ConnectionTest.objects.filter(pk__in=newest).select_related("requested_by"):
-                found[kind, getattr(test, f"{kind}_id")] = test
+            tests = ConnectionTest.objects.filter(**{f"{kind}__in": ids}).newest_of(kind)
+            found |= {(kind, pk): test for pk, test in tests.items()}
     return found
 
 

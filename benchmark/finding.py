@@ -3,6 +3,7 @@
 Matching looks at single answers and verdicts, so whoever calls it has asked `blindness.require_open_eyes` before.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import reduce
@@ -99,11 +100,15 @@ class Place:
 
 
 def place(ids: list[int], pk: int) -> Place:
-    """The neighbours of a dialogue among matching ids, whether it is one of them or not."""
-    before = [other for other in ids if other < pk]
-    after = [other for other in ids if other > pk]
-    number = len(before) + 1 if pk in ids else None
-    return Place(len(ids), number, before[-1] if before else None, after[0] if after else None)
+    """The neighbours of a dialogue among matching ids, which are in order, whether it is one of them or not."""
+    at = bisect_left(ids, pk)
+    matches = ids[at : at + 1] == [pk]
+    return Place(
+        total=len(ids),
+        number=at + 1 if matches else None,
+        previous=ids[at - 1] if at else None,
+        following=next(iter(ids[at + matches : at + matches + 1]), None),
+    )
 
 
 def judges(run: Run) -> list[Detector]:

@@ -87,9 +87,7 @@ def of_models(models: Sequence[EvaluatedModel]) -> dict[int, Said]:
 
 def _tests(subject: str, rows: Sequence[EvaluatedModel] | Sequence[Detector]) -> dict[int, ConnectionTest]:
     """The newest connection test of each model or detector that got an answer. One query."""
-    tests = ConnectionTest.objects.filter(answered__gt=0, **{f"{subject}__in": rows})
-    newest = tests.order_by().values(subject).annotate(newest=Max("pk")).values("newest")
-    return {getattr(test, f"{subject}_id"): test for test in ConnectionTest.objects.filter(pk__in=newest)}
+    return ConnectionTest.objects.filter(answered__gt=0, **{f"{subject}__in": rows}).newest_of(subject)
 
 
 def _unknown(test: ConnectionTest | None) -> Said:

@@ -12,6 +12,7 @@ from annotate.services.items import Question, Texts
 from fpco_site.fields import escape
 from fpco_site.llm import drafts as wire
 from fpco_site.llm.engine import Call, Claim
+from fpco_site.llm.models import TOKEN_COLUMNS, usage_columns
 from fpco_site.llm.strict_json import ParseError
 from fpco_site.llm.types import Picture, Usage
 
@@ -129,7 +130,7 @@ def keep(call: Call[Ask], judged: Judged) -> DraftCall:
 def on_draft(call: Call[Ask], judged: Judged) -> dict[str, Any]:
     """The columns of `Draft` that its last call fills."""
     columns = _columns(call, judged)
-    names = ("request", "reply", "request_id", "seconds", "error", *_usage(Usage()))
+    names = ("request", "reply", "request_id", "seconds", "error", *TOKEN_COLUMNS)
     changed = {name: columns[name] for name in names} | {"payload": judged.payload}
     if call.reply is not None:
         changed["model_answered"] = call.reply.model
@@ -173,16 +174,7 @@ def _columns(call: Call[Ask], judged: Judged) -> dict[str, Any]:
         "request_id": escape(source.request_id if source else "")[:200],
         "started_at": call.started_at,
         "seconds": call.seconds,
-        **_usage(reply.usage if reply else Usage()),
-    }
-
-
-def _usage(usage: Usage) -> dict[str, int | None]:
-    return {
-        "input_tokens": usage.input,
-        "cached_tokens": usage.cached,
-        "output_tokens": usage.output,
-        "reasoning_tokens": usage.reasoning,
+        **usage_columns(reply.usage if reply else Usage()),
     }
 
 

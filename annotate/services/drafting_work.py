@@ -19,7 +19,7 @@ from fpco_site.errors import Invalid
 from fpco_site.llm import drafts as wire
 from fpco_site.llm import engine, prompts
 from fpco_site.llm.engine import Call, Claim
-from fpco_site.llm.types import ErrorKind, ProviderError, Request
+from fpco_site.llm.types import ProviderError, Request
 
 # The offline drafter's way to say that one description has nothing to change: nothing is wrong with the provider.
 OWN = frozenset({"nothing_to_change"})
@@ -174,7 +174,7 @@ def _after_error(call: Call[Ask], error: ProviderError) -> Claim[Ask] | None:
 
 def _again(claim: Claim[Ask], error: ProviderError) -> bool:
     """Whether this very request was refused before: then it fails, or the job would stop for it for ever."""
-    if engine.is_everybodys(error) or error.kind is not ErrorKind.PERMANENT:
+    if not engine.is_refusal(error):
         return False
     return DraftCall.objects.filter(draft=claim.id, verdict=CallVerdict.FAILED, last=True).count() > 1
 

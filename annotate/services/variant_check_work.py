@@ -17,8 +17,9 @@ from fpco_site.fields import escape
 from fpco_site.llm import engine, prompts
 from fpco_site.llm import variant_checks as wire
 from fpco_site.llm.engine import Call, Claim
+from fpco_site.llm.models import usage_columns
 from fpco_site.llm.strict_json import ParseError
-from fpco_site.llm.types import ErrorKind, Picture, ProviderError, Reply, Request
+from fpco_site.llm.types import Picture, ProviderError, Reply, Request
 
 BAD_REPLIES = 2  # after so many unreadable replies the check has failed
 
@@ -103,7 +104,7 @@ class VariantCheckWork(engine.LeasedWork[Case]):
             return self._after_reply(call, call.reply, changed)
         if call.error is not None:
             changed |= {"error": call.error.message, "request_id": call.error.request_id, "reply": call.error.raw}
-            if call.fault in (engine.Fault.UNCLEAR, engine.Fault.EVERYBODYS) and not _refused(call.error):
+            if call.fault in (engine.Fault.UNCLEAR, engine.Fault.EVERYBODYS) and not engine.is_refusal(call.error):
                 row.update(**changed)
                 self._give_back(call, call.error)
                 return None
@@ -137,11 +138,6 @@ class VariantCheckWork(engine.LeasedWork[Case]):
         return None
 
 
-def _refused(error: ProviderError) -> bool:
-    """Whether the provider judged this very request: then it has failed."""
-    return error.kind is ErrorKind.PERMANENT and not engine.is_everybodys(error)
-
-
 def _go_on(claim: Claim[Case]) -> Claim[Case] | None:
     """The claim, unless its check was stopped meanwhile."""
     row = VariantCheck.objects.filter(pk=claim.id)
@@ -173,12 +169,7 @@ def verdict(reply: Reply) -> dict[str, Any]:
 
 def used(reply: Reply) -> dict[str, Any]:
     """The columns that any reply fills; tokens add up over the calls of a check."""
-    tokens = {
-        "input_tokens": reply.usage.input,
-        "cached_tokens": reply.usage.cached,
-        "output_tokens": reply.usage.output,
-        "reasoning_tokens": reply.usage.reasoning,
-    }
+    tokens = usage_columns(reply.usage)
     return {
         "reply": reply.raw or (reply.text or "").encode("utf-8", "surrogatepass"),
         "model_answered": reply.model,

@@ -28,6 +28,14 @@ class Verdict(models.TextChoices):
 SUBJECTS = ("model", "detector", "drafter")
 
 
+class ConnectionTests(models.QuerySet["ConnectionTest"]):
+    def newest_of(self, subject: str) -> "dict[int, ConnectionTest]":
+        """The newest of these tests of each model, detector or drafter, as `subject` says, by its id. One query."""
+        newest = self.order_by().values(subject).annotate(newest=models.Max("pk")).values("newest")
+        rows = self.model.objects.filter(pk__in=newest).select_related("requested_by")
+        return {getattr(row, f"{subject}_id"): row for row in rows}
+
+
 class ConnectionTest(UsageFields, Leased):
     """One test of one endpoint as `settings` had it. Tokens, `seconds` and `cost` are sums over its `answered` calls.
 
@@ -52,6 +60,8 @@ class ConnectionTest(UsageFields, Leased):
     requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     requested_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ConnectionTests.as_manager()
 
     class Meta:
         ordering = ["-id"]

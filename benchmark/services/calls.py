@@ -5,6 +5,7 @@ from typing import Any
 from benchmark.models.responses import CallOutcome
 from fpco_site.fields import escape
 from fpco_site.llm.engine import Call
+from fpco_site.llm.models import usage_columns
 from fpco_site.llm.types import Usage
 
 
@@ -32,15 +33,6 @@ def outcome(call: Call[Any]) -> str:
     if call.reply.outcome.has_text and not call.reply.text:
         return CallOutcome.EMPTY
     return CallOutcome(call.reply.outcome.value)
-
-
-def usage_columns(usage: Usage) -> dict[str, int | None]:
-    return {
-        "input_tokens": usage.input,
-        "cached_tokens": usage.cached,
-        "output_tokens": usage.output,
-        "reasoning_tokens": usage.reasoning,
-    }
 
 
 def clip(text: str, length: int) -> str:

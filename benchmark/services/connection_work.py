@@ -17,10 +17,10 @@ from fpco_site.llm.connection import checks, refusals, steps
 from fpco_site.llm.connection.sight import Shown
 from fpco_site.llm.connection.steps import Kind, Past, Probe, Step
 from fpco_site.llm.engine import Call, Claim
+from fpco_site.llm.models import TOKEN_COLUMNS
 from fpco_site.llm.types import Request, Usage
 
 SYSTEMS = {Kind.MODEL: "inference", Kind.DETECTOR: "detector", Kind.DRAFTER: "inference"}
-TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 
 type Held = Claim[Probe]
 
@@ -144,9 +144,9 @@ def _add_up(row: ConnectionTest) -> None:
     """Calls, tokens, seconds and cost of all calls. Sums of what is unknown are unknown."""
     made = row.calls.exclude(outcome=CallOutcome.FAILED)
     row.calls_made, row.answered = row.calls.count(), made.count()
-    sums = made.aggregate(**{f"n_{name}": Sum(name) for name in (*TOKENS, "seconds")})
-    for name in (*TOKENS, "seconds"):
+    sums = made.aggregate(**{f"n_{name}": Sum(name) for name in (*TOKEN_COLUMNS, "seconds")})
+    for name in (*TOKEN_COLUMNS, "seconds"):
         setattr(row, name, sums[f"n_{name}"])
-    usage = Usage(*(getattr(row, name) for name in TOKENS))
+    usage = Usage(*(getattr(row, name) for name in TOKEN_COLUMNS))
     told = None not in (usage.input, usage.output)
     row.cost = money.cost(money.Sums.of(usage), row.subject.prices) if told else None

@@ -13,10 +13,10 @@ from benchmark.models.runs import ENDED
 from benchmark.services import calls as call_rows
 from benchmark.services import detectors, spending
 from fpco_site.llm import detection
-from fpco_site.llm.engine import Call, Claim, Fault, is_everybodys, pause_reason
+from fpco_site.llm.engine import Call, Claim, Fault, is_refusal, pause_reason
 from fpco_site.llm.models import Leased
 from fpco_site.llm.strict_json import ParseError
-from fpco_site.llm.types import ErrorKind, ProviderError
+from fpco_site.llm.types import ProviderError
 
 BAD_REPLIES = 2  # after so many unusable replies the detection has failed
 LARGER, LARGEST = 2, 32_768  # a reply that was cut is asked for with twice the cap, up to so many tokens
@@ -160,7 +160,7 @@ def _after_error(call: Call[Judgement], error: ProviderError) -> Case | None:
 
 def _again(claim: Case, error: ProviderError) -> bool:
     """Whether this very request was refused before: then it fails, or the job would pause for it for ever."""
-    if is_everybodys(error) or error.kind is not ErrorKind.PERMANENT:
+    if not is_refusal(error):
         return False
     calls = DetectionCall.objects.filter(detection=claim.id, error_class__startswith=error.kind.value)
     return calls.count() > 1  # this one is kept already

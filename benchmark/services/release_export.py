@@ -22,6 +22,7 @@ from benchmark.releases.writing import Writer
 from benchmark.services import release_labels, results
 from fpco_site.errors import Conflict
 from fpco_site.llm import prompts
+from fpco_site.llm.models import TOKEN_COLUMNS
 
 _LICENSE_COLUMNS = (
     "item",
@@ -190,12 +191,7 @@ def _silence(attempt: Attempt | None) -> dict[str, Any]:
 
 
 def _tokens(row: Response | Attempt) -> dict[str, int | None]:
-    return {
-        "input_tokens": row.input_tokens,
-        "cached_tokens": row.cached_tokens,
-        "output_tokens": row.output_tokens,
-        "reasoning_tokens": row.reasoning_tokens,
-    }
+    return {name: getattr(row, name) for name in TOKEN_COLUMNS}
 
 
 def _trace(attempt: Attempt | None, kept: dict[int, Software], software: dict[str, dict[str, str]]) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from benchmark.releases.rows import ItemRow, Outcome, ResponseRow, TurnRow
 from benchmark.services import bulk, release_labels, spending, versions
 from benchmark.services.results import PRIMARY
 from fpco_site import fields
+from fpco_site.llm.models import TOKEN_COLUMNS
 
 _RESPONSE_COLUMNS = (
     "id",
@@ -45,14 +46,10 @@ _RESPONSE_COLUMNS = (
     "refusal",
     "finish_reason",
     "model_answered",
-    "input_tokens",
-    "cached_tokens",
-    "output_tokens",
-    "reasoning_tokens",
+    *TOKEN_COLUMNS,
     "seconds",
     "created_at",
 )
-_TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 _ATTEMPT_COLUMNS = (
     "dialogue_id",
     "turn",
@@ -67,7 +64,7 @@ _ATTEMPT_COLUMNS = (
     "image_sha256",
     "request_sha256",
     "software_id",
-    *_TOKENS,
+    *TOKEN_COLUMNS,
 )
 _TURN_COLUMNS = ("item_id", "number", "false_premise", "content", "modified")
 _BATCH = 20_000
@@ -309,7 +306,7 @@ def _attempt(row: ResponseRow, dialogue: int, software: int | None, now: datetim
         row.request_sha256 if row.asked_at else "",
         software if row.asked_at else None,
         # An answer keeps its tokens itself.
-        *(None if row.response else getattr(row, name) for name in _TOKENS),
+        *(None if row.response else getattr(row, name) for name in TOKEN_COLUMNS),
     )
 
 

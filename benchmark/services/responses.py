@@ -15,9 +15,9 @@ from benchmark.models.responses import CallOutcome
 from benchmark.models.runs import DialogueState, RunState
 from benchmark.services import budgets, bulk, runs, spending
 from benchmark.services import calls as call_rows
-from fpco_site.llm.engine import Call, Claim, Fault, is_everybodys, pause_reason
-from fpco_site.llm.models import Leased
-from fpco_site.llm.types import ErrorKind, Picture, ProviderError
+from fpco_site.llm.engine import Call, Claim, Fault, is_refusal, pause_reason
+from fpco_site.llm.models import Leased, usage_columns
+from fpco_site.llm.types import Picture, ProviderError
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class _Page:
 
     def _again(self, call: Call[Conversation], error: ProviderError) -> bool:
         """Whether this very request was refused before: then it fails, or the run would pause for it for ever."""
-        if is_everybodys(error) or error.kind is not ErrorKind.PERMANENT:
+        if not is_refusal(error):
             return False
         turn = Attempt.objects.filter(dialogue=call.claim.id, turn=call.claim.state.turn)
         return turn.filter(error_class__startswith=error.kind.value).exists()
@@ -204,5 +204,5 @@ def _response(call: Call[Conversation], outcome: str) -> Response:
         model_answered=call_rows.clip(reply.model, 200),
         seconds=reply.seconds or call.seconds,
         raw=reply.raw or None,
-        **call_rows.usage_columns(reply.usage),
+        **usage_columns(reply.usage),
     )

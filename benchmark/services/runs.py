@@ -1,6 +1,6 @@
 """Runs: made, started, paused, resumed, stopped, retried. The engine does the asking."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -188,26 +188,22 @@ class Lost:
     """What a retry of one outcome would take up: `turns` are those without text and all after them, to be asked."""
 
     outcome: str
-    dialogues: int
+    ids: tuple[int, ...]
     turns: int
+
+    @property
+    def dialogues(self) -> int:
+        return len(self.ids)
 
 
 def retriable(*, run: Run) -> list[Lost]:
     """What a retry would take up, for each outcome that there is. Two queries."""
-    dialogues: Counter[str] = Counter()
+    dialogues: dict[str, list[int]] = defaultdict(list)
     turns: Counter[str] = Counter()
-    for outcome, answered in _stuck(run).values():
-        dialogues[outcome] += 1
+    for dialogue, (outcome, answered) in _stuck(run).items():
+        dialogues[outcome].append(dialogue)
         turns[outcome] += run.dataset.turns - answered
-    return [Lost(outcome, dialogues[outcome], turns[outcome]) for outcome in RETRIABLE if dialogues[outcome]]
-
-
-def stuck(*, run: Run) -> dict[str, list[int]]:
-    """The dialogues that a retry would take up, by the outcome they ended at."""
-    found: dict[str, list[int]] = {outcome: [] for outcome in RETRIABLE}
-    for dialogue, (outcome, _) in _stuck(run).items():
-        found[outcome].append(dialogue)
-    return found
+    return [Lost(outcome, tuple(dialogues[outcome]), turns[outcome]) for outcome in RETRIABLE if outcome in dialogues]
 
 
 def pause_by_engine(*, run: int, reason: str) -> None:

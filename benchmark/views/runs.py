@@ -158,10 +158,8 @@ def run_retry(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, f"{went_on} stopped.")
         return redirect("run_detail", pk)
     chosen_ = request.POST.getlist("outcomes")
-    stuck = runs.stuck(run=run)
     rows = [
-        (row, WORDS[row.outcome], row.outcome in chosen_, estimates.retry(run=run, dialogues=stuck[row.outcome]))
-        for row in lost
+        (row, WORDS[row.outcome], row.outcome in chosen_, estimates.retry(run=run, dialogues=row.ids)) for row in lost
     ]
     context = {"run": run, "form": form, "rows": rows, "larger_cap": _larger_cap(run)}
     return render(request, "benchmark/run_retry.html", context)

@@ -6,12 +6,12 @@ from django import forms
 
 from fpco_site.llm import prompts, providers
 from fpco_site.llm.catalogue import VARIABLE
-from fpco_site.llm.models import LONGEST_TIMEOUT
+from fpco_site.llm.models import LONGEST_TIMEOUT, PRICE_COLUMNS
 from fpco_site.llm.types import TIMEOUT
 
 ENDPOINT = ["provider", "model_id", "base_url", "api_key_env"]
 SETTINGS = ["max_output_tokens", "temperature", "top_p", "concurrency", "timeout", "options"]
-PRICES = ["price_input", "price_cached_input", "price_output"]
+PRICES = [*PRICE_COLUMNS]
 LABELS = {
     "model_id": "Model id",
     "base_url": "Base URL",

@@ -11,7 +11,7 @@ from django.db import models
 
 from fpco_site.fields import WrittenField
 from fpco_site.llm import money, settings_rules
-from fpco_site.llm.types import TIMEOUT, Endpoint
+from fpco_site.llm.types import TIMEOUT, Endpoint, Usage
 
 # Versions up to 100 are files that ship with the software; what authors save is counted from here.
 FIRST_SAVED = 101
@@ -107,6 +107,14 @@ class EndpointFields(PriceFields):
             "not_sent",
         )
         return {name: getattr(self, name) for name in names}
+
+
+TOKEN_COLUMNS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
+
+
+def usage_columns(usage: Usage) -> dict[str, int | None]:
+    """The `UsageFields` of a call."""
+    return dict(zip(TOKEN_COLUMNS, (usage.input, usage.cached, usage.output, usage.reasoning), strict=True))
 
 
 class UsageFields(models.Model):

@@ -7,6 +7,7 @@ reasoning (`fpco_site.llm.types.Usage`), whatever a provider calls them; its own
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 from fpco_site.llm.types import Usage
 
@@ -48,6 +49,10 @@ class Sums:
 
     def __add__(self, other: "Sums") -> "Sums":
         return Sums(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(Sums)))
+
+    def counts(self) -> dict[str, Any]:
+        """Each count by its name, whatever else a subclass holds."""
+        return {part.name: getattr(self, part.name) for part in fields(Sums)}
 
     @property
     def uncounted(self) -> int:
@@ -120,7 +125,7 @@ class Bill(Sums):
 
 def bill(sums: Sums, prices: Prices, *, simulated: bool = False) -> Bill:
     """What calls cost by these prices; nothing where a simulated model was asked."""
-    used = {part.name: getattr(sums, part.name) for part in fields(Sums)}
+    used = sums.counts()
     if simulated:
         return Bill(**used, simulated=True)
     if not sums.calls:
@@ -135,11 +140,9 @@ def bill(sums: Sums, prices: Prices, *, simulated: bool = False) -> Bill:
 def together(bills: Iterable[Bill]) -> Bill:
     """Several bills as one; where the cost of one is unknown, so is that of all."""
     found = list(bills)
-    sums = sum(found, Sums())
-    used = {part.name: getattr(sums, part.name) for part in fields(Sums)}
     known = [one.cost for one in found if one.cost is not None]
     return Bill(
-        **used,
+        **sum(found, Sums()).counts(),
         cost=sum(known, NOTHING) if len(known) == len(found) else None,
         reason=next((one.reason for one in found if one.cost is None), ""),
         notes=tuple(dict.fromkeys(note for one in found for note in one.notes)),

@@ -7,6 +7,7 @@ from fpco_site.errors import Invalid
 from fpco_site.llm.types import Endpoint
 
 CAP = 256
+CAP_FIELDS = ("max_tokens", "max_completion_tokens")  # what OpenAI-like servers call the token cap
 GPT5_CAP = 512
 GEMINI_PRO_CAP = 1024
 LOCAL_TIMEOUT = 3600.0

@@ -7,9 +7,9 @@ from enum import StrEnum
 from fpco_site.llm import detection, settings_rules
 from fpco_site.llm.connection import refusals, sight
 from fpco_site.llm.connection.steps import SAMPLE, Kind, Past, Probe, Step
+from fpco_site.llm.engine.advice import NOT_CONFIGURED
 from fpco_site.llm.strict_json import ParseError
 
-NOT_CONFIGURED = "not_configured"
 QUOTED = 120  # characters of a reply that a sentence repeats
 
 

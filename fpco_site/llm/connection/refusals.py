@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fpco_site.llm import settings_rules
+from fpco_site.llm.settings_rules import CAP_FIELDS
 from fpco_site.llm.types import Endpoint, ProviderError
 
 REFUSING = frozenset({400, 415, 422})
@@ -14,7 +15,6 @@ CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parame
 CAP = "max_output_tokens"
 # Not left out but sent by its other name: without a cap, an answer may cost any amount.
 CAP_FIELD = "cap_field"
-CAP_FIELDS = ("max_tokens", "max_completion_tokens")
 _ALIASES = {
     CAP: (*CAP_FIELDS, CAP, "maxOutputTokens"),
     "top_p": ("top_p", "topP"),

@@ -5,7 +5,7 @@ A client implements `Work` (see `work.py`), registers it in its `AppConfig.ready
 calls `hint_for()` when it has written rows that can be claimed.
 """
 
-from fpco_site.llm.engine.advice import is_everybodys, pause_reason
+from fpco_site.llm.engine.advice import is_everybodys, is_refusal, pause_reason
 from fpco_site.llm.engine.faults import Fault
 from fpco_site.llm.engine.gate_rows import GateFacts
 from fpco_site.llm.engine.gate_rows import facts as gate_facts
@@ -23,6 +23,7 @@ __all__ = [
     "hint",
     "hint_for",
     "is_everybodys",
+    "is_refusal",
     "pause_reason",
     "register",
     "share",

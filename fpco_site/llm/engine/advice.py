@@ -4,10 +4,10 @@ from math import ceil
 
 from fpco_site.llm.engine.gates import LONGEST_WAIT
 from fpco_site.llm.providers import LOCAL, place_of, usual_key
+from fpco_site.llm.providers.transformers import CODE as NO_MODEL
 from fpco_site.llm.types import Endpoint, ErrorKind, ProviderError
 
 NOT_CONFIGURED = "not_configured"
-NO_MODEL = "local_model"  # a model of this machine that could not be loaded
 REFUSED = frozenset({401, 402, 403, 404})
 # What some providers say with a plain 400.
 WRONG_KEY = frozenset({"api_key_invalid", "invalid_api_key", "api_key_expired"})
@@ -27,6 +27,11 @@ def is_everybodys(error: ProviderError) -> bool:
     code = error.code.lower()
     named = code in WRONG_KEY | WRONG_MODEL | {NOT_CONFIGURED, NO_MODEL}
     return named or _is_account(error) or _is_elsewhere(error) or error.status in REFUSED
+
+
+def is_refusal(error: ProviderError) -> bool:
+    """Whether the provider judged this very request: it would be refused again, others might not be."""
+    return error.kind is ErrorKind.PERMANENT and not is_everybodys(error)
 
 
 def _is_elsewhere(error: ProviderError) -> bool:

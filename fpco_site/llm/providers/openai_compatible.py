@@ -7,9 +7,9 @@ from fpco_site.errors import Invalid
 from fpco_site.llm import settings_rules
 from fpco_site.llm.providers import _verdict, _wire
 from fpco_site.llm.providers._openai_line import Line
+from fpco_site.llm.settings_rules import CAP_FIELDS
 from fpco_site.llm.types import Endpoint, ProviderError, Reply, Request, Usage
 
-CAP_FIELDS = ("max_tokens", "max_completion_tokens")
 ENDED = frozenset({"", "stop", "eos", "end_turn"})
 
 
