@@ -38,9 +38,13 @@ def reserve(model: type[models.Model], count: int) -> Sequence[int]:
 
 
 def insert(model: type[models.Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert rows of plain values, in the order of `columns`. Values are not converted by fields."""
+    """Insert rows of plain values, in the order of `columns`. Values are not converted by fields.
+
+    Raises RuntimeError when `rows` asks the database while it is read: a connection in the middle of a COPY waits
+    for itself without end.
+    """
     table, listed = model._meta.db_table, ", ".join(f'"{column}"' for column in columns)
-    with connection.cursor() as cursor:
+    with connection.cursor() as cursor, connection.execute_wrapper(_refuse):
         if connection.vendor == "postgresql":
             with cursor.copy(f'COPY "{table}" ({listed}) FROM STDIN') as copy:
                 for row in rows:
@@ -49,6 +53,10 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Iterable[tup
         marks = ", ".join("?" * len(columns))
         # The driver's own method: Django's wrapper would keep all rows in memory to look at the first.
         connection.connection.executemany(f'INSERT INTO "{table}" ({listed}) VALUES ({marks})', rows)
+
+
+def _refuse(_execute: Any, sql: str, *_: Any) -> None:
+    raise RuntimeError(f"These rows ask the database while they are inserted: {sql}")
 
 
 def create(rows: Sequence[models.Model]) -> None:

@@ -273,12 +273,12 @@ def _insert_dialogues(work: _Work, name: str, ended: dict[tuple[str, int], str])
 def _insert_responses(work: _Work) -> None:
     work.response_ids = list(bulk.reserve(Response, work.found.responses))
     bulk.insert(Response, _RESPONSE_COLUMNS, _responses(work))
-    bulk.insert(Attempt, _ATTEMPT_COLUMNS, _attempts(work))
+    bulk.insert(Attempt, _ATTEMPT_COLUMNS, _attempts(work, _software(work.found)))
 
 
-def _attempts(work: _Work) -> Iterator[tuple[Any, ...]]:
+def _attempts(work: _Work, software: dict[str, int]) -> Iterator[tuple[Any, ...]]:
     """The calls that a release tells of: of turns without text, and of all turns that say when they were asked."""
-    index, software = work.found.item_index, _software(work.found)
+    index = work.found.item_index
     for row in response_rows(work.found) if work.traced else _silent_rows(work.found):
         if row.asked_at is not None or not (row.response or row.outcome == "not_asked"):
             yield _attempt(row, work.dialogues[row.model][index[row.item]], software.get(row.software), work.now)
