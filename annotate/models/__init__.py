@@ -8,13 +8,23 @@ from annotate.models.edit_drafts import EditDraft
 from annotate.models.images import Image
 from annotate.models.imports import ImportBatch, ImportedFile
 from annotate.models.items import Item, Revision, TakenBack, Turn
-from annotate.models.labels import Assignment, Guideline, Label, LabelSet, LabelTask
+from annotate.models.labels import (
+    Adjudication,
+    Assignment,
+    Guideline,
+    Label,
+    LabelClaim,
+    LabelSet,
+    LabelTask,
+    TaskMark,
+)
 from annotate.models.people import User
 from annotate.models.protocols import Protocol, StudyChange
 from annotate.models.reviews import Review, ReviewRules
 from annotate.models.variants import VariantCheck, VariantDraw
 
 __all__ = [
+    "Adjudication",
     "Assignment",
     "Comment",
     "Dataset",
@@ -32,6 +42,7 @@ __all__ = [
     "ImportedFile",
     "Item",
     "Label",
+    "LabelClaim",
     "LabelSet",
     "LabelTask",
     "Protocol",
@@ -40,6 +51,7 @@ __all__ = [
     "Revision",
     "StudyChange",
     "TakenBack",
+    "TaskMark",
     "Turn",
     "User",
     "VariantCheck",

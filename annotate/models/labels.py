@@ -60,6 +60,8 @@ class Guideline(models.Model):
     label_set = models.ForeignKey(LabelSet, on_delete=models.PROTECT, related_name="guidelines")
     version = models.PositiveSmallIntegerField(default=1)
     text = WrittenField()
+    change = WrittenField(blank=True)  # what is new, in words for those who label
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -116,6 +118,8 @@ class Assignment(models.Model):
     order_key = models.CharField(max_length=64)
     state = models.CharField(max_length=20, choices=AssignmentState, default=AssignmentState.OPEN)
     submitted_at = models.DateTimeField(null=True, blank=True)
+    practised_at = models.DateTimeField(null=True, blank=True)
+    guideline_read = models.ForeignKey(Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
         ordering = ["id"]
@@ -182,6 +186,78 @@ class Label(models.Model):
             )
         ]
         indexes = [models.Index(fields=["assignment", "task", "-id"], name="annotate_label_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.task_id}: {self.detect}"
+
+
+class LabelClaim(models.Model):
+    """A task of a pool that one person has on screen: until it is labelled or left, nobody else gets its place."""
+
+    task = models.ForeignKey(LabelTask, on_delete=models.PROTECT, related_name="claims")
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="claims")
+    taken_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "assignment"],
+                name="annotate_labelclaim_once",
+                violation_error_message="This task is yours already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task_id}: {self.assignment_id}"
+
+
+class TaskMark(models.Model):
+    """What one person noted on a task apart from a label: a flag to come back to."""
+
+    task = models.ForeignKey(LabelTask, on_delete=models.PROTECT, related_name="marks")
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="marks")
+    flagged = models.BooleanField(default=False)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "assignment"],
+                name="annotate_taskmark_once",
+                violation_error_message="A person has one mark on a task.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task_id}: {self.flagged}"
+
+
+class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
+    """Decisions, of which only the latest of a task counts."""
+
+    def current(self) -> "AdjudicationQuerySet":
+        same = Adjudication.objects.filter(task=models.OuterRef("task"))
+        return self.alias(latest=models.Subquery(same.order_by("-id").values("id")[:1])).filter(pk=models.F("latest"))
+
+
+class Adjudication(models.Model):
+    """What was decided on a task of a closed set whose annotators disagree, and why.
+
+    Stands beside the labels, which stay as they are. A change is a new row and the latest counts. `together`:
+    the annotators decided at one table, with `decided_by` at the keys; otherwise a third person did.
+    """
+
+    task = models.ForeignKey(LabelTask, on_delete=models.PROTECT, related_name="adjudications")
+    detect = models.BooleanField()
+    reason = WrittenField()
+    together = models.BooleanField(default=False)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AdjudicationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"{self.task_id}: {self.detect}"
