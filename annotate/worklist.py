@@ -102,6 +102,10 @@ class Share:
     total: int
     done: int
 
+    @property
+    def missing(self) -> int:
+        return self.total - self.done
+
 
 def shares(assignments: QuerySet[Assignment]) -> list[Share]:
     """The progress of these assignments; counts only, never a label."""

@@ -5,7 +5,10 @@ from django.urls.converters import StringConverter
 
 from benchmark.models.connections import SUBJECTS
 from benchmark.views import (
+    adjudication,
     agreement,
+    blindness,
+    closing,
     connections,
     costs,
     detectors,
@@ -103,5 +106,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("validation/", validation.validation_list, name="validation_list"),
     path("validation/new/", validation.validation_new, name="validation_new"),
     path("validation/<int:pk>/", validation.validation_detail, name="validation_detail"),
-    path("validation/<int:pk>/close/", validation.validation_close, name="validation_close"),
+    path("validation/<int:pk>/close/", closing.validation_close, name="validation_close"),
+    path("validation/<int:pk>/blindness/", blindness.blindness_report, name="blindness_report"),
+    path("validation/<int:pk>/blindness.pdf", blindness.blindness_pdf_file, name="blindness_pdf"),
+    # decisions on disagreements: pages of annotate, whose views are recorded here
+    path("label/decisions/", adjudication.adjudication_list, name="adjudication_list"),
+    path("label/<int:pk>/decisions/", adjudication.adjudication_set, name="adjudication_set"),
+    path("label/<int:pk>/decisions/<uuid:task>/", adjudication.adjudication_task, name="adjudication_task"),
 ]

@@ -12,6 +12,7 @@ from annotate.api.datasets import DatasetViewSet
 from annotate.api.images import ImageViewSet
 from annotate.api.items import ItemViewSet
 from annotate.api.labels import LabelSetViewSet, LabelTaskViewSet
+from benchmark.api.adjudication import AdjudicationViewSet
 from benchmark.api.agreement import ValidationSetViewSet
 from benchmark.api.connections import ConnectionViewSet
 from benchmark.api.costs import CostViewSet, EstimateViewSet
@@ -27,6 +28,7 @@ router.register("items", ItemViewSet, basename="api_item")
 router.register("datasets", DatasetViewSet, basename="api_dataset")
 router.register("label-sets", LabelSetViewSet, basename="api_label_set")
 router.register("label-tasks", LabelTaskViewSet, basename="api_label_task")
+router.register("adjudications", AdjudicationViewSet, basename="api_adjudication")
 router.register("models", ModelViewSet, basename="api_model")
 router.register("connections", ConnectionViewSet, basename="api_connection")
 router.register("detectors", DetectorViewSet, basename="api_detector")

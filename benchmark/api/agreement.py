@@ -68,6 +68,7 @@ class ValidationSetViewSet(viewsets.ViewSet):
     def agreement(self, request: Request, pk: int) -> Response:
         """Cohen's kappa of each pair, overall and by class; withheld from people who label the dataset."""
         row = get_validation_set(pk)
-        blindness.refuse_blind(user=person_of(request), dataset=row.label_set.dataset)
+        page = f"agreement (API): {row.label_set.name}"
+        blindness.require_unblinded(user=person_of(request), dataset=row.label_set.dataset, page=page)
         records = frames_agreement.records(frames_agreement.frame(row))
         return Response(AgreementSerializer(records, many=True).data, headers={"Cache-Control": "no-store, private"})

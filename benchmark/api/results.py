@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.models import Dataset
-from annotate.permissions import IsReader
+from annotate.permissions import IsReader, person_of
 from benchmark import frames
 from benchmark.models import Release, ResultSet
-from benchmark.services import results
+from benchmark.services import blindness, results
 
 
 class WhichSerializer(serializers.Serializer[Any]):
@@ -68,6 +68,7 @@ class ResultViewSet(viewsets.ViewSet):
         asked, result_set = self._asked(request)
         if result_set is None:
             return Response([])
+        blindness.note_opened(user=person_of(request), dataset=result_set.dataset, page="results (API)")
         rows = frames.rows(frames.masks(result_set), asked["measure"], asked["axis"])
         return Response(NumberSerializer(rows, many=True).data)
 

@@ -13,7 +13,7 @@ from benchmark.models.responses import Attempt, Response, Software
 from benchmark.models.results import Analysis, Pattern, ResultSet, ResultSetDetector, ResultSetRun
 from benchmark.models.runs import Dialogue, Run
 from benchmark.models.spending import PriceChange, Spending
-from benchmark.models.validation import Exposure, ValidationItem, ValidationSet
+from benchmark.models.validation import Exposure, Opened, ValidationItem, ValidationSet
 
 __all__ = [
     "Analysis",
@@ -30,6 +30,7 @@ __all__ = [
     "Dialogue",
     "EvaluatedModel",
     "Exposure",
+    "Opened",
     "Pattern",
     "PriceChange",
     "Release",

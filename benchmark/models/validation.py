@@ -68,3 +68,27 @@ class Exposure(models.Model):
 
     def __str__(self) -> str:
         return f"{self.person_id} saw {self.page}"
+
+
+class Opened(models.Model):
+    """The first time that a person opened aggregates: results, their tables, agreement.
+
+    Aggregates are withheld from nobody but on agreement pages; a set's report says who knew them, and since when.
+    """
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="+")
+    page = models.CharField(max_length=200)
+    first_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["dataset", "person", "page"],
+                name="benchmark_opened_once",
+                violation_error_message="A page is opened for the first time once.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} opened {self.page}"

@@ -2,3 +2,4 @@
 
 FORMAT = "fpco-release/1"
 ITEMS, RESPONSES, LABELS, HUMAN_LABELS = "items.jsonl", "responses.jsonl", "labels.jsonl", "human_labels.jsonl"
+ADJUDICATIONS = "adjudications.jsonl"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from annotate import records
-from benchmark.releases import FORMAT, HUMAN_LABELS, ITEMS, LABELS, RESPONSES
-from benchmark.releases.rows import WITH_TEXT, HumanLabelRow, ItemRow, LabelRow, ResponseRow, read
+from benchmark.releases import ADJUDICATIONS, FORMAT, HUMAN_LABELS, ITEMS, LABELS, RESPONSES
+from benchmark.releases.rows import WITH_TEXT, AdjudicationRow, HumanLabelRow, ItemRow, LabelRow, ResponseRow, read
 from fpco_site.errors import Invalid
 
 MAX_TURNS = 15
@@ -50,6 +50,7 @@ class Checked:
     label_detector: "array[int]" = field(default_factory=lambda: array("b"))
     label_detect: "array[int]" = field(default_factory=lambda: array("b"))
     human: list[tuple[int, HumanLabelRow]] = field(default_factory=list)
+    decided: list[tuple[int, AdjudicationRow]] = field(default_factory=list)
 
     @property
     def model_index(self) -> dict[str, int]:
@@ -75,6 +76,8 @@ def check(folder: Path, *, progress: Progress = quiet) -> Checked:
         _labels(found, progress)
     if found.has(HUMAN_LABELS):
         _human_labels(found)
+    if found.has(ADJUDICATIONS):
+        _adjudications(found)
     return found
 
 
@@ -217,7 +220,9 @@ def _position(found: Checked, name: str, line: int, item: str, turn: int) -> int
     return index * found.turns + turn - 1
 
 
-def _response_of(found: Checked, models: dict[str, int], name: str, line: int, row: LabelRow | HumanLabelRow) -> int:
+def _response_of(
+    found: Checked, models: dict[str, int], name: str, line: int, row: LabelRow | HumanLabelRow | AdjudicationRow
+) -> int:
     model = models.get(row.model)
     if model is None:
         refuse(name, line, f"there is no response of {row.model!r}")
@@ -262,6 +267,25 @@ def _human_labels(found: Checked) -> None:
         seen.add((row.set, row.annotator, response))
         found.human.append((response, row))
     _count_fits(found, HUMAN_LABELS, len(found.human))
+
+
+def _adjudications(found: Checked) -> None:
+    """Decisions on answers that differ: each of a set, and of an answer that the set labels in two ways."""
+    models, seen = found.model_index, set()
+    said: dict[tuple[str, int], set[bool]] = {}
+    for response, label in found.human:
+        said.setdefault((label.set, response), set()).add(label.detect)
+    for line, row in read(found.folder / ADJUDICATIONS, AdjudicationRow):
+        response = _response_of(found, models, ADJUDICATIONS, line, row)
+        if (row.set, response) in seen:
+            refuse(ADJUDICATIONS, line, f"{row.model}, {row.item}, turn {row.turn} is decided twice")
+        if len(said.get((row.set, response), ())) < 2:
+            refuse(ADJUDICATIONS, line, f"nobody differs on {row.model}, {row.item}, turn {row.turn}")
+        if not row.reason.strip():
+            refuse(ADJUDICATIONS, line, "a decision needs its reason")
+        seen.add((row.set, response))
+        found.decided.append((response, row))
+    _count_fits(found, ADJUDICATIONS, len(found.decided))
 
 
 def response_rows(found: Checked) -> Iterator[ResponseRow]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from benchmark.releases import ADJUDICATIONS
+
 
 def readme(facts: dict[str, Any], *, counts: dict[str, int], withheld: int = 0) -> str:
     """What the folder holds and how to check it, from the manifest's facts.
@@ -32,7 +34,7 @@ Dataset hash: `{facts["dataset_hash"]}`
 
 A turn without text has `response: null` and an `outcome` that says why. Detector labels: `detect`
 is true where the answer corrects the premise (on turns with a true premise: where it needlessly
-rejects it). Human annotators appear under pseudonyms.
+rejects it). Human annotators appear under pseudonyms.{_decisions(counts)}
 
 ## Models
 
@@ -51,6 +53,13 @@ the tables again from the labels. The hashes alone can be checked with any sha25
 
 Each picture keeps the licence of its source, listed in `LICENSES.csv`.
 {_left_out(withheld)}"""
+
+
+def _decisions(counts: dict[str, int]) -> str:
+    if ADJUDICATIONS not in counts:
+        return ""
+    return f"""
+Where they differ, `{ADJUDICATIONS}` holds what was decided, and why: by them together, or by a third person."""
 
 
 def _named(name: str, row: dict[str, Any]) -> str:

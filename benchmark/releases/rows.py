@@ -89,6 +89,19 @@ class HumanLabelRow(msgspec.Struct, frozen=True):
     stratum: str = ""
 
 
+class AdjudicationRow(msgspec.Struct, frozen=True):
+    """What was decided where annotators differ; `decided_by` is a pseudonym, or "third" for a third person."""
+
+    model: str
+    item: str
+    turn: int
+    detect: bool
+    reason: str
+    set: str = ""
+    together: bool = False
+    decided_by: str = "third"
+
+
 def read[R: msgspec.Struct](path: Path, kind: type[R]) -> Iterator[tuple[int, R]]:
     """Lines of a JSONL file as rows with their line numbers.
 

@@ -6,7 +6,8 @@ from django.db.models import Count, Q, QuerySet
 
 from annotate.models import Assignment, Dataset, LabelSet, User
 from annotate.models.labels import AssignmentState, LabelSetState
-from benchmark.models import Dialogue, Exposure
+from annotate.services.adjudication import LABELLING
+from benchmark.models import Dialogue, Exposure, Opened
 from fpco_site.errors import Withheld
 
 
@@ -46,10 +47,47 @@ def require_open_eyes(*, user: User, dataset: Dataset, page: str, dialogue: Dial
         raise Withheld(_sentence(user))
 
 
+def require_unblinded(*, user: User, dataset: Dataset, page: str) -> None:
+    """For aggregates that would tell a person how far their labels fit those of others: agreement, a set's report.
+
+    Raises
+    ------
+    Withheld
+        While this person is blind; the attempt is kept as a withheld exposure. Otherwise the first look is kept.
+    """
+    if withheld_from(user, dataset):
+        Exposure.objects.create(person=user, dataset=dataset, page=page[:200], withheld=True)
+        raise Withheld(_sentence(user))
+    note_opened(user=user, dataset=dataset, page=page)
+
+
+def note_opened(*, user: User, dataset: Dataset, page: str) -> None:
+    """Record that this person opened aggregates of this dataset; later looks cost one read and write nothing."""
+    which = {"person": user, "dataset": dataset, "page": page[:200]}
+    if not Opened.objects.filter(**which).exists():
+        Opened.objects.bulk_create([Opened(**which)], ignore_conflicts=True)
+
+
 def refuse_blind(*, user: User, dataset: Dataset) -> None:
     """Refuse like `require_open_eyes`, without a record: for the refreshes of a page already recorded."""
     if withheld_from(user, dataset):
         raise Withheld(_sentence(user))
+
+
+def note_decisions(*, user: User, label_set: LabelSet, page: str) -> None:
+    """Record a look at the disagreements of a closed set, which are answers of its dataset; or refuse it.
+
+    Unlike other answers, these are open to people who only annotate: they decide them.
+
+    Raises
+    ------
+    Withheld
+        While this person labels another set over the same dataset.
+    """
+    blind = _open_assignments(user).filter(label_set__dataset=label_set.dataset_id).exists()
+    Exposure.objects.create(person=user, dataset=label_set.dataset, page=page[:200], withheld=blind)
+    if blind:
+        raise Withheld(LABELLING)
 
 
 def _open_assignments(user: User) -> QuerySet[Assignment]:
@@ -59,10 +97,7 @@ def _open_assignments(user: User) -> QuerySet[Assignment]:
 def _sentence(user: User) -> str:
     if user.is_annotator:
         return "This is withheld from people who label, so that their labels stay blind."
-    return (
-        "This is withheld from you: you have an open labelling assignment over this dataset. "
-        "It opens when you submit your labels or the set is closed."
-    )
+    return LABELLING
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from annotate.models import Dataset, DatasetItem, Draft
 from annotate.records import item_record
 from benchmark import charts, frames, leaderboard, tables
 from benchmark.models import Attempt, Detector, DetectorLabel, Dialogue, Response, ResultSet, Run, Software
-from benchmark.releases import FORMAT, HUMAN_LABELS, ITEMS, LABELS, RESPONSES
+from benchmark.releases import ADJUDICATIONS, FORMAT, HUMAN_LABELS, ITEMS, LABELS, RESPONSES
 from benchmark.releases.reading import Progress, quiet
 from benchmark.releases.readme import readme
 from benchmark.releases.writing import Writer
@@ -78,6 +78,7 @@ def _write(dataset: Dataset, writer: Writer, progress: Progress) -> str:
     writer.jsonl(LABELS, _labels(runs, detectors, progress))
     validations = release_labels.closed_sets(dataset)
     writer.jsonl(HUMAN_LABELS, (row for validation in validations for row in release_labels.rows(validation)))
+    writer.jsonl(ADJUDICATIONS, (row for validation in validations for row in release_labels.decisions(validation)))
     used = _write_prompts(writer, dataset, runs, list(detectors))
     if result_set is not None and detectors:
         _write_results(writer, frames.masks(result_set))

@@ -8,14 +8,15 @@ from uuid import UUID, uuid5
 from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 
-from annotate.models import Assignment, Dataset, DatasetItem, Guideline, Label, LabelSet, LabelTask, User
+from annotate.models import Adjudication, Assignment, Dataset, DatasetItem, Guideline, Label, LabelSet, LabelTask, User
 from annotate.models.labels import AssignmentState, LabelSetState
 from annotate.models.people import Role
 from benchmark.models import ResultSet, ValidationItem, ValidationSet
 from benchmark.releases.reading import Checked, texts_of
-from benchmark.releases.rows import HumanLabelRow
+from benchmark.releases.rows import AdjudicationRow, HumanLabelRow
 
 _CLIENT = UUID("8c0c1f0e-5d5f-4b0c-9a54-2f6f5b1f7a10")  # stands for "imported" where a page's own id would be
+THIRD = "third"  # who decided, where it was none of the annotators
 
 
 def closed_sets(dataset: Dataset) -> list[ValidationSet]:
@@ -57,12 +58,8 @@ def rows(validation: ValidationSet) -> Iterator[dict[str, Any]]:
 
 
 def _row(validation: ValidationSet, item: ValidationItem, label: Label) -> dict[str, Any]:
-    dialogue = item.response.dialogue
     return {
-        "set": validation.label_set.name,
-        "model": dialogue.run.model.name,
-        "item": dialogue.item.key,
-        "turn": item.response.turn,
+        **_place(validation, item),
         "annotator": label.assignment.pseudonym,
         "detect": label.detect,
         "unsure": label.unsure,
@@ -72,6 +69,38 @@ def _row(validation: ValidationSet, item: ValidationItem, label: Label) -> dict[
         "inclusion_probability": item.inclusion_probability,
         "stratum": item.stratum,
     }
+
+
+def _place(validation: ValidationSet, item: ValidationItem) -> dict[str, Any]:
+    dialogue = item.response.dialogue
+    return {
+        "set": validation.label_set.name,
+        "model": dialogue.run.model.name,
+        "item": dialogue.item.key,
+        "turn": item.response.turn,
+    }
+
+
+def decisions(validation: ValidationSet) -> Iterator[dict[str, Any]]:
+    """Rows of adjudications.jsonl: what was decided where annotators differ, and why; the latest alone."""
+    items = ValidationItem.objects.filter(validation_set=validation).select_related(
+        "response__dialogue__run__model", "response__dialogue__item"
+    )
+    by_task = {item.task_id: item for item in items}
+    names = dict(validation.label_set.assignments.values_list("person", "pseudonym"))
+    current = Adjudication.objects.filter(task__label_set=validation.label_set).current()
+    made = [
+        {
+            **_place(validation, by_task[row.task_id]),
+            "detect": row.detect,
+            "reason": row.reason,
+            "together": row.together,
+            "decided_by": names.get(row.decided_by_id, THIRD),
+        }
+        for row in current
+        if row.task_id in by_task
+    ]
+    yield from sorted(made, key=lambda row: (row["model"], row["item"], row["turn"]))
 
 
 def insert(found: Checked, *, result_set: ResultSet, response_ids: list[int], items: list[DatasetItem]) -> None:
@@ -126,6 +155,29 @@ def _insert_set(
             simulated=row.simulated,
             client=uuid5(_CLIENT, row.annotator),
             sequence=1,
+        )
+        for response, row in chosen
+    )
+    _insert_decisions(label_set, tasks, people, [entry for entry in found.decided if entry[1].set == name])
+
+
+def _insert_decisions(
+    label_set: LabelSet,
+    tasks: dict[int, LabelTask],
+    people: dict[str, Assignment],
+    chosen: list[tuple[int, AdjudicationRow]],
+) -> None:
+    """Decisions by those who labelled, or by one imported person who stands for everybody else."""
+    deciders = {pseudonym: row.person for pseudonym, row in people.items()}
+    if any(row.decided_by not in deciders for _, row in chosen):
+        deciders[THIRD] = _imported(label_set, THIRD)
+    Adjudication.objects.bulk_create(
+        Adjudication(
+            task=tasks[response],
+            detect=row.detect,
+            reason=row.reason,
+            together=row.together,
+            decided_by=deciders.get(row.decided_by) or deciders[THIRD],
         )
         for response, row in chosen
     )
@@ -185,13 +237,7 @@ def _people(
     return {
         pseudonym: Assignment.objects.create(
             label_set=label_set,
-            person=User.objects.create(
-                username=f"imported-{label_set.pk}-{pseudonym}"[:150],
-                password=make_password(None),
-                role=Role.ANNOTATOR,
-                is_active=False,
-                imported=True,
-            ),
+            person=_imported(label_set, pseudonym),
             pseudonym=pseudonym[:60],
             order_key=sha256(f"{label_set.pk}:{pseudonym}".encode()).hexdigest(),
             state=AssignmentState.SUBMITTED,
@@ -199,3 +245,13 @@ def _people(
         )
         for pseudonym in names
     }
+
+
+def _imported(label_set: LabelSet, pseudonym: str) -> User:
+    return User.objects.create(
+        username=f"imported-{label_set.pk}-{pseudonym}"[:150],
+        password=make_password(None),
+        role=Role.ANNOTATOR,
+        is_active=False,
+        imported=True,
+    )

@@ -18,6 +18,8 @@ def agreement(request: HttpRequest) -> HttpResponse:
     sets = _sets()
     hidden = blindness.withheld_datasets(person_of(request))
     shown = next((row for row in sets if row.label_set.dataset_id not in hidden), None)
+    if shown is not None:
+        blindness.note_opened(user=person_of(request), dataset=shown.label_set.dataset, page=_name(shown))
     return _page(request, sets, shown, hidden)
 
 
@@ -27,8 +29,12 @@ def agreement_set(request: HttpRequest, pk: int) -> HttpResponse:
     """One validation set; withheld from people who label its dataset."""
     row = get_validation_set(pk)
     person = person_of(request)
-    blindness.refuse_blind(user=person, dataset=row.label_set.dataset)
+    blindness.require_unblinded(user=person, dataset=row.label_set.dataset, page=_name(row))
     return _page(request, _sets(), row, blindness.withheld_datasets(person))
+
+
+def _name(row: ValidationSet) -> str:
+    return f"agreement: {row.label_set.name}"
 
 
 def _sets() -> list[ValidationSet]:

@@ -7,10 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from annotate.models import Dataset
-from annotate.permissions import reader_required
+from annotate.permissions import person_of, reader_required
 from benchmark import charts, frames, leaderboard, tables
 from benchmark.models import ResultSet
-from benchmark.services import results
+from benchmark.services import blindness, results
 
 AXES = [("premise_class", "Premise class"), ("complexity", "Complexity"), ("category", "Category")]
 
@@ -37,6 +37,7 @@ def page(request: HttpRequest) -> HttpResponse:
         measure = choice.chosen("measure", "corr_tp")
         context = {"choice": choice, "dataset": dataset, "measure": measure, **_published(measure, None)}
         return render(request, "benchmark/results.html", context)
+    blindness.note_opened(user=person_of(request), dataset=result_set.dataset, page="results")
     return render(request, "benchmark/results.html", _context(choice, result_set))
 
 
@@ -50,6 +51,7 @@ def table_csv(request: HttpRequest, pk: int, measure: str) -> HttpResponse:
     rounding: tables.Rounding = "published" if request.GET.get("rounding") == "published" else "exact"
     text = tables.as_csv(tables.published_shape(frames.masks(result_set), measure, rounding))
     name = f"{measure}.csv"
+    blindness.note_opened(user=person_of(request), dataset=dataset, page=f"results: {name}")
     return HttpResponse(
         text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{name}"'}
     )
@@ -61,6 +63,7 @@ def numbers_csv(request: HttpRequest, pk: int) -> HttpResponse:
     result_set = results.default(get_object_or_404(Dataset, pk=pk))
     if result_set is None:
         raise Http404
+    blindness.note_opened(user=person_of(request), dataset=result_set.dataset, page="results: numbers.csv")
     text = frames.numbers(frames.masks(result_set)).to_csv(index=False, lineterminator="\n")
     headers = {"Content-Disposition": 'attachment; filename="numbers.csv"'}
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)

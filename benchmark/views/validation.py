@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from annotate import worklist
 from annotate.permissions import author_required, person_of
@@ -61,12 +61,3 @@ def validation_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "section": "agreement",
     }
     return render(request, "benchmark/validation_detail.html", context)
-
-
-@require_POST
-@author_required
-def validation_close(request: HttpRequest, pk: int) -> HttpResponse:
-    """Lock all labels for ever."""
-    row = validation.close(validation_set=get_validation_set(pk), by=person_of(request))
-    messages.success(request, f"Closed {row.label_set.name}. Its labels are locked.")
-    return redirect("validation_detail", pk)

@@ -64,11 +64,14 @@ FROZEN = {
     "annotate_studychange",
     "annotate_takenback",
     "annotate_draftcall",
+    "annotate_adjudication",
     "llm_promptversion",
     "benchmark_response",
     "benchmark_attempt",
     "benchmark_detectioncall",
     "benchmark_detectorlabel",
+    "benchmark_exposure",
+    "benchmark_opened",
 }
 
 
