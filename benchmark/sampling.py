@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,68 +24,150 @@ class Drawn(NamedTuple):
     probability: float
 
 
-class Shortfall(NamedTuple):
-    """A stratum that holds fewer units than were asked of it; all of them are drawn."""
+class Cell(NamedTuple):
+    """What one stratum holds and gives: `size` units, `barred` ones among them, and how many are `wanted`."""
 
     stratum: Stratum
-    available: int
+    size: int
+    barred: int
     wanted: int
+
+    @property
+    def available(self) -> int:
+        """Units that can be drawn."""
+        return self.size - self.barred
+
+    @property
+    def given(self) -> int:
+        """How many units the draw takes: all there are where fewer can be drawn than are wanted."""
+        return min(self.wanted, self.available)
+
+    @property
+    def short(self) -> int:
+        """How many are missing from what was wanted."""
+        return self.wanted - self.given
+
+    @property
+    def probability(self) -> float:
+        """The probability with which each unit that can be drawn is drawn; 0 where none is."""
+        return self.given / self.available if self.available else 0.0
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What was drawn, by stratum and key, and where the frame fell short."""
+    """What was drawn, by stratum and key; what each stratum held; and how many barred units were passed over."""
 
     drawn: tuple[Drawn, ...]
-    shortfalls: tuple[Shortfall, ...]
+    cells: tuple[Cell, ...]
+    replaced: int
+
+    @property
+    def shortfalls(self) -> tuple[Cell, ...]:
+        """The strata that gave fewer units than were wanted."""
+        return tuple(cell for cell in self.cells if cell.short)
 
 
-def draw(frame: Iterable[Unit], per_cell: int, seed: int | str, *, strata: Iterable[Stratum] = ()) -> Draw:
-    """Draw per_cell units at random, without replacement, from each stratum.
+type Wanted = int | Callable[[Stratum], int]
+
+
+def survey(
+    frame: Iterable[Unit], wanted: Wanted, *, strata: Iterable[Stratum] = (), barred: Collection[str] = frozenset()
+) -> tuple[Cell, ...]:
+    """What each stratum holds and would give, before anything is drawn; the parameters are those of `draw`."""
+    return tuple(_cell(stratum, keys, wanted, barred) for stratum, keys in _by_stratum(frame, strata))
+
+
+def draw(
+    frame: Iterable[Unit],
+    wanted: Wanted,
+    seed: int | str,
+    *,
+    strata: Iterable[Stratum] = (),
+    barred: Collection[str] = frozenset(),
+) -> Draw:
+    """Draw so many units at random, without replacement, from each stratum.
 
     Units are ranked by the SHA-256 of seed, stratum and key, and the first of each stratum are
     taken: a simple random sample that depends on no generator's version and on no order, and in
-    which one stratum's units never move another's.
+    which one stratum's units never move another's. A barred unit gives its place to the next in
+    rank of its own stratum, so that what is drawn is a simple random sample of the units that are
+    not barred.
 
     Parameters
     ----------
     frame : iterable of Unit
-        Every unit that may be drawn, in any order.
-    per_cell : int
-        Units to draw from each stratum, at least 1.
+        Every unit that belongs to the population, in any order.
+    wanted : int or callable
+        Units to draw from each stratum, at least 1, or a function of the stratum, at least 0.
     seed : int or str
         Another seed gives another draw.
     strata : iterable of tuple of str
         Strata that must be reported even where the frame has no unit of them.
+    barred : collection of str
+        Keys that are never drawn; give a set.
 
     Returns
     -------
     Draw
-        Inclusion probabilities are per_cell / size of the stratum, at most 1.
+        The inclusion probability of a unit is given / (size - barred) of its stratum: exact, not an
+        approximation, given the frame and what is barred. Barred units have probability 0, so the
+        sample stands for the units that are not barred.
 
     Raises
     ------
     ValueError
-        If per_cell is below 1 or a key comes twice.
+        If fewer than 1 unit a stratum is wanted, or a key comes twice.
 
     Examples
     --------
     >>> frame = [Unit(f"r{number}", ("model", "identity")) for number in range(4)]
     >>> [unit.probability for unit in draw(frame, 2, seed=1).drawn]
     [0.5, 0.5]
+    >>> {unit.probability for unit in draw(frame, 2, seed=1, barred={"r0"}).drawn} == {2 / 3}
+    True
     """
-    if per_cell < 1:
-        raise ValueError(f"At least one unit a stratum is drawn, not {per_cell}.")
+    drawn: list[Drawn] = []
+    cells: list[Cell] = []
+    replaced = 0
+    for stratum, keys in _by_stratum(frame, strata):
+        cell = _cell(stratum, keys, wanted, barred)
+        taken, passed = _take(_ranked(seed, stratum, keys), cell.given, barred)
+        # Where all that can be drawn is drawn, barred units were passed over even if they ranked last.
+        replaced += cell.barred if cell.short else passed
+        drawn += [Drawn(key, stratum, cell.probability) for key in sorted(taken)]
+        cells.append(cell)
+    return Draw(tuple(drawn), tuple(cells), replaced)
+
+
+def _by_stratum(frame: Iterable[Unit], strata: Iterable[Stratum]) -> list[tuple[Stratum, list[str]]]:
     cells: dict[Stratum, list[str]] = {tuple(stratum): [] for stratum in strata}
     for unit in _unique(frame):
         cells.setdefault(unit.stratum, []).append(unit.key)
-    drawn: list[Drawn] = []
-    for stratum, keys in sorted(cells.items()):
-        ranked = sorted(keys, key=lambda key: (_rank(seed, stratum, key), key))
-        probability = min(1.0, per_cell / len(keys)) if keys else 0.0
-        drawn += [Drawn(key, stratum, probability) for key in sorted(ranked[:per_cell])]
-    short = [Shortfall(stratum, len(keys), per_cell) for stratum, keys in sorted(cells.items()) if len(keys) < per_cell]
-    return Draw(tuple(drawn), tuple(short))
+    return sorted(cells.items())
+
+
+def _cell(stratum: Stratum, keys: list[str], wanted: Wanted, barred: Collection[str]) -> Cell:
+    number = wanted(stratum) if callable(wanted) else wanted
+    if number < (0 if callable(wanted) else 1):
+        raise ValueError(f"At least one unit a stratum is drawn, not {number}.")
+    return Cell(stratum, len(keys), sum(key in barred for key in keys), number)
+
+
+def _take(ranked: Iterator[str], number: int, barred: Collection[str]) -> tuple[list[str], int]:
+    """The first `number` keys that are not barred, and how many barred ones stood before the last of them."""
+    taken: list[str] = []
+    passed = 0
+    while len(taken) < number:
+        key = next(ranked)
+        if key in barred:
+            passed += 1
+        else:
+            taken.append(key)
+    return taken, passed
+
+
+def _ranked(seed: int | str, stratum: Stratum, keys: list[str]) -> Iterator[str]:
+    return iter(sorted(keys, key=lambda key: (_rank(seed, stratum, key), key)))
 
 
 def _unique(frame: Iterable[Unit]) -> list[Unit]:

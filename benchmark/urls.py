@@ -106,6 +106,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("validation/", validation.validation_list, name="validation_list"),
     path("validation/new/", validation.validation_new, name="validation_new"),
     path("validation/<int:pk>/", validation.validation_detail, name="validation_detail"),
+    path("validation/<int:pk>/repeat/", validation.validation_repeat, name="validation_repeat"),
     path("validation/<int:pk>/close/", closing.validation_close, name="validation_close"),
     path("validation/<int:pk>/blindness/", blindness.blindness_report, name="blindness_report"),
     path("validation/<int:pk>/blindness.pdf", blindness.blindness_pdf_file, name="blindness_pdf"),

@@ -5,27 +5,15 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, viewsets
 from rest_framework.decorators import action
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.permissions import IsReader, person_of
+from annotate.permissions import person_of
 from benchmark import frames_agreement
+from benchmark.api.validation import DrawingMixin, ValidationSetSerializer
 from benchmark.models import ValidationSet
 from benchmark.services import blindness
 from benchmark.views.validation import get_validation_set
-
-
-class ValidationSetSerializer(serializers.Serializer[Any]):
-    """A validation set without its seed, which stays hidden from people who label."""
-
-    id = serializers.IntegerField()
-    name = serializers.CharField(source="label_set.name")
-    dataset = serializers.CharField(source="label_set.dataset.name")
-    state = serializers.CharField(source="label_set.state")
-    per_cell = serializers.IntegerField()
-    drawn = serializers.IntegerField(source="design.drawn")
-    simulated = serializers.BooleanField()
 
 
 class AgreementSerializer(serializers.Serializer[Any]):
@@ -50,10 +38,9 @@ class AgreementSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(allow_blank=True)
 
 
-class ValidationSetViewSet(viewsets.ViewSet):
+class ValidationSetViewSet(DrawingMixin, viewsets.ViewSet):
     """Validation sets and the agreement of their raters."""
 
-    permission_classes = [IsAuthenticated, IsReader]
     lookup_value_converter = "int"
 
     @extend_schema(responses=ValidationSetSerializer(many=True))

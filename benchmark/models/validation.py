@@ -10,7 +10,12 @@ from benchmark.models.runs import Dialogue
 
 
 class ValidationSet(models.Model):
-    """How the tasks of a label set were drawn: result set, seed and design, to be repeated exactly."""
+    """How the tasks of a label set were drawn: result set, seed and design, to be repeated exactly.
+
+    `design` holds the plan, the strata with their numbers, what became of answers that name a model, and the
+    hash of the draw (`benchmark.designs.record`). `per_cell` is the plan's number. `client` is the id of the page
+    on which the draw was asked for: a page draws once.
+    """
 
     label_set = models.OneToOneField(LabelSet, on_delete=models.PROTECT, related_name="+")
     result_set = models.ForeignKey(ResultSet, on_delete=models.PROTECT, related_name="+")
@@ -18,13 +23,27 @@ class ValidationSet(models.Model):
     per_cell = models.PositiveIntegerField()
     design = models.JSONField(default=dict)
     simulated = models.BooleanField(default=False)
+    client = models.UUIDField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["client"],
+                name="benchmark_validationset_once_a_page",
+                violation_error_message="This page has drawn its set already.",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"validation {self.pk}"
 
 
 class ValidationItem(models.Model):
-    """Which response a label task shows, and how likely it was to be drawn."""
+    """Which response a label task shows, and how likely it was to be drawn.
+
+    `inclusion_probability` is exact given the frame of the draw: the number drawn from the stratum by the number
+    of answers that could be drawn there, which leaves out those that the naming rule bars.
+    """
 
     validation_set = models.ForeignKey(ValidationSet, on_delete=models.PROTECT, related_name="items")
     task = models.OneToOneField(LabelTask, on_delete=models.PROTECT, related_name="+")

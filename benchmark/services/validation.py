@@ -1,24 +1,74 @@
-"""Human validation: draw answers, open them for blind labelling, close (paper, human validation)."""
+"""Human validation: look at what could be drawn, draw it, open it for blind labelling, repeat it, close it.
+
+The draw depends on plan, seed, and the names of models, items and turns (by label also on what the primary pair
+said), so that it comes out the same from the same data wherever it is loaded. Only turns with an answer can be drawn.
+"""
 
 import secrets
+import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from django.db import transaction
 
 from annotate.models import Dataset, DatasetTurn, LabelSet, LabelTask, User
-from annotate.models.labels import LabelSetState
+from annotate.models.labels import Mode
 from annotate.services import labels
 from annotate.services.labels import NewTask
-from benchmark import sampling
-from benchmark.models import Response, ResultSet, ValidationItem, ValidationSet
+from benchmark import designs, frames_validation, naming
+from benchmark.designs import Naming, Plan, Survey
+from benchmark.frames_validation import Source
+from benchmark.models import DetectionJob, Response, ResultSet, ValidationItem, ValidationSet
+from benchmark.models.detectors import JobState
 from benchmark.models.runs import RunState
-from benchmark.sampling import Draw, Drawn, Stratum, Unit
+from benchmark.sampling import Draw, Drawn
 from benchmark.services import results
 from fpco_site.errors import Conflict, Invalid
 
-STUDY_PER_CELL = 6
+STUDY_PER_CELL = designs.STUDY_NUMBER
+MOST_LABELS = 50
+SEED_IS_DRAWN = (
+    "You are to label this set, or could join its pool, so its seed must not be known to you: leave it to be drawn."
+)
 _UNFINISHED = (RunState.DRAFT, RunState.RUNNING, RunState.PAUSED)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a draw would be made from. Its `survey` tells numbers alone; `source` is for the draw itself."""
+
+    result_set: ResultSet
+    plan: Plan
+    source: Source
+    survey: Survey
+
+
+def prepare(
+    *, dataset: Dataset, plan: Plan, result_set: ResultSet | None = None, show_picture: bool = False
+) -> Prepared:
+    """Look at what could be drawn; nothing is drawn, and no seed is needed.
+
+    Raises
+    ------
+    Invalid
+        If nothing has run, a design by labels has no pair of detectors, or a picture to be shown is missing.
+    Conflict
+        If a run that counts, or for a design by labels a detector, has not ended: the draw could not be repeated.
+    """
+    result_set = result_set or results.default(dataset)
+    if result_set is None:
+        raise Invalid(f"No model has run over {dataset.name} yet, so there is nothing to draw from.")
+    if result_set.dataset_id != dataset.pk:
+        raise Invalid(f"{result_set.name} is a result set of another dataset.")
+    _refuse_unfinished(result_set)
+    if plan.needs_labels:
+        _refuse_unlabelled(result_set)
+    if show_picture and dataset.items.filter(image=None).exists():
+        raise Invalid(f"Some pictures of {dataset.name} are missing: attach them, or label without pictures.")
+    source = frames_validation.source(result_set, plan)
+    return Prepared(result_set, plan, source, designs.survey(plan, source.frame))
 
 
 def open(
@@ -26,65 +76,80 @@ def open(
     dataset: Dataset,
     annotators: Iterable[User],
     by: User | None,
+    plan: Plan | None = None,
     per_cell: int = STUDY_PER_CELL,
     seed: int | None = None,
     result_set: ResultSet | None = None,
     name: str = "",
+    mode: str = Mode.CROSSED,
+    labels_per_task: int = 2,
     show_picture: bool = False,
-    twins: bool = True,
+    client: uuid.UUID | None = None,
+    shown: str = "",
 ) -> ValidationSet:
-    """Draw `per_cell` answers of each model and class from the false-premise turns, and open them.
+    """Draw answers by a plan and open them for their annotators.
 
-    The draw depends on the seed and on the names of models, items and turns alone, so that it comes
-    out the same from the same data wherever it is loaded. Without a seed one is drawn and kept. Only
-    turns with an answer can be drawn; where a stratum holds fewer, all of it is taken and `design`
-    says how many are short.
+    Without a plan, the study's: `per_cell` answers of each model and class. Without a seed one is drawn and kept.
+    `client` is the page's own id: sent twice, it opens one set. `shown` is the fingerprint of the survey that
+    was looked at before.
 
     Raises
     ------
     Invalid
-        If nothing can be drawn, an annotator can't label, or a picture to be shown is missing.
+        If nothing can be drawn, an annotator can't label, who chose the seed is to label, or as `prepare` does.
     Conflict
-        If a run that counts has not ended: its draw could not be repeated. Without `twins`, also if the same
-        was opened for the same people before, and nobody has labelled in it yet; a name of its own opens another.
+        If the numbers are not those that were shown, or as `prepare` does.
     """
-    result_set = result_set or results.default(dataset)
-    if result_set is None:
-        raise Invalid(f"No model has run over {dataset.name} yet, so there is nothing to draw from.")
-    _refuse_unfinished(result_set)
-    if per_cell < 1:
-        raise Invalid("Draw at least one answer of each model and class.")
-    wanted, seed = seed, secrets.randbelow(2**31) if seed is None else seed
-    frame = _frame(result_set)
-    drawn = sampling.draw([unit for unit, _ in frame], per_cell, seed, strata=_strata(result_set))
-    ids = {unit.key: pk for unit, pk in frame}
-    responses = _responses([ids[unit.key] for unit in drawn.drawn])
-    tasks = _tasks(dataset, responses, show_picture)
     people = list(annotators)
+    _check(people, by, seed, mode, labels_per_task)
+    plan = plan or Plan(number=per_cell)
+    prepared = prepare(dataset=dataset, plan=plan, result_set=result_set, show_picture=show_picture)
+    if shown and shown != prepared.survey.fingerprint:
+        raise Conflict("The answers that could be drawn have changed since the preview. Look at it again.")
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=dataset.pk)  # the same form sent twice takes turns
-        if not twins and not name.strip():
-            _refuse_twin(result_set, people, wanted, per_cell=per_cell, label_set__show_picture=show_picture)
-        label_set, rows = labels.open_set(
-            name=name.strip() or _free_name(dataset),
-            dataset=dataset,
-            tasks=tasks,
-            annotators=people,
+        if client is not None and (same := ValidationSet.objects.filter(client=client).first()) is not None:
+            return same
+        return _store(
+            prepared,
             seed=seed,
+            client=client,
+            dataset=dataset,
+            annotators=people,
             by=by,
+            name=name.strip() or _free_name(dataset),
+            mode=mode,
+            labels_per_task=labels_per_task,
             show_picture=show_picture,
         )
-        made = ValidationSet.objects.create(
-            label_set=label_set,
-            result_set=result_set,
-            seed=seed,
-            per_cell=per_cell,
-            design=_design(dataset, drawn, len(frame)),
-            simulated=result_set.runs.filter(run__simulated=True).exists(),
-        )
-        ValidationItem.objects.bulk_create(
-            _item(made, task, response, unit) for task, response, unit in zip(rows, responses, drawn.drawn, strict=True)
-        )
+
+
+def _check(people: list[User], by: User | None, seed: int | None, mode: str, labels_per_task: int) -> None:
+    if mode not in Mode.values:
+        raise Invalid(f"There is no mode named {mode}.")
+    if not 1 <= labels_per_task <= MOST_LABELS:
+        raise Invalid(f"A task gets 1 to {MOST_LABELS} labels.")
+    if seed is not None and by is not None and (by in people or mode == Mode.POOL):
+        raise Invalid(SEED_IS_DRAWN)
+
+
+def _store(prepared: Prepared, *, seed: int | None, client: uuid.UUID | None, **opening: Any) -> ValidationSet:
+    drawn_seed = secrets.randbelow(2**31) if seed is None else seed
+    drawn = designs.draw(prepared.plan, prepared.source.frame, drawn_seed)
+    responses = _responses([prepared.source.ids[unit.key] for unit in drawn.drawn])
+    label_set, rows = labels.open_set(tasks=_tasks(responses), seed=drawn_seed, **opening)
+    made = ValidationSet.objects.create(
+        label_set=label_set,
+        result_set=prepared.result_set,
+        seed=drawn_seed,
+        per_cell=prepared.plan.number,
+        design=_design(prepared, drawn, drawn_seed, seed_chosen=seed is not None),
+        simulated=prepared.result_set.runs.filter(run__simulated=True).exists(),
+        client=client,
+    )
+    ValidationItem.objects.bulk_create(
+        _item(made, task, response, unit) for task, response, unit in zip(rows, responses, drawn.drawn, strict=True)
+    )
     return made
 
 
@@ -98,56 +163,14 @@ def _item(made: ValidationSet, task: LabelTask, response: Response, unit: Drawn)
     )
 
 
-def close(*, validation_set: ValidationSet, by: User) -> ValidationSet:
-    """Lock all labels of the set; it never reopens."""
-    validation_set.label_set = labels.close(label_set=validation_set.label_set, by=by)
-    return validation_set
-
-
-def _refuse_twin(result_set: ResultSet, people: list[User], seed: int | None, **same: Any) -> None:
-    """A form that is sent twice must not give annotators the same work twice."""
-    twins = ValidationSet.objects.filter(result_set=result_set, label_set__state=LabelSetState.OPEN, **same)
-    for twin in twins.select_related("label_set") if seed is None else twins.filter(seed=seed):
-        mine = twin.label_set.assignments.all()
-        if {row.person_id for row in mine} == {person.pk for person in people} and not mine.exclude(labels=None):
-            raise Conflict(
-                f"{twin.label_set.name} is open for the same people, and nobody has labelled in it yet. "
-                "To open another one all the same, give it a name."
-            )
-
-
-def _refuse_unfinished(result_set: ResultSet) -> None:
-    open_run = result_set.runs.filter(run__state__in=_UNFINISHED).select_related("model", "run").first()
-    if open_run is not None:
-        raise Conflict(f"The run of {open_run.model.name} is {open_run.run.state}: draw when it has ended.")
-
-
-def _frame(result_set: ResultSet) -> list[tuple[Unit, int]]:
-    """Every answer that could be drawn, with its row's id."""
-    answered = Response.objects.filter(
-        dialogue__run__in=result_set.runs.values("run"), turn__in=result_set.dataset.false_turns
-    ).order_by()
-    rows = answered.values_list(
-        "dialogue__run__model__name", "dialogue__item__premise_class", "dialogue__item__key", "turn", "id"
-    )
-    return [(Unit(f"{model}/{item}/{turn}", (model, place)), pk) for model, place, item, turn, pk in rows.iterator()]
-
-
-def _strata(result_set: ResultSet) -> list[Stratum]:
-    classes = result_set.dataset.items.order_by("premise_class").values_list("premise_class", flat=True).distinct()
-    return [(row.model.name, place) for row in result_set.runs.select_related("model") for place in classes]
-
-
 def _responses(ids: Sequence[int]) -> list[Response]:
     found = Response.objects.select_related("dialogue__item__image").in_bulk(ids)
     return [found[pk] for pk in ids]
 
 
-def _tasks(dataset: Dataset, responses: Sequence[Response], show_picture: bool) -> list[NewTask]:
+def _tasks(responses: Sequence[Response]) -> list[NewTask]:
     items = {response.dialogue.item_id for response in responses}
     turns = {(turn.item_id, turn.number): turn for turn in DatasetTurn.objects.filter(item__in=items)}
-    if show_picture and any(response.dialogue.item.image is None for response in responses):
-        raise Invalid(f"Some pictures of {dataset.name} are missing: attach them, or label without pictures.")
     return [
         NewTask(
             premise_class=response.dialogue.item.premise_class,
@@ -160,18 +183,104 @@ def _tasks(dataset: Dataset, responses: Sequence[Response], show_picture: bool) 
     ]
 
 
-def _design(dataset: Dataset, drawn: Draw, frame: int) -> dict[str, Any]:
-    """How the set was drawn, as data."""
+def _design(prepared: Prepared, drawn: Draw, seed: int, *, seed_chosen: bool) -> dict[str, Any]:
+    """How the set was drawn, as data; the hash is of the whole draw, so that a repeat can be told from another."""
+    plan, dataset = prepared.plan, prepared.result_set.dataset
+    made = designs.record(plan, prepared.survey, drawn, named=prepared.source.named)
     return {
-        "strata": ["model", "premise_class"],
-        "turns": dataset.false_turns,
-        "frame": frame,
-        "drawn": len(drawn.drawn),
-        "shortfalls": [
-            {"stratum": list(short.stratum), "available": short.available, "wanted": short.wanted}
-            for short in drawn.shortfalls
-        ],
+        **made,
+        "naming": {**made["naming"], "names": naming.VERSION},
+        "turns": frames_validation.turns(dataset, plan),
+        "correct_turns": frames_validation.correct_turns(dataset) if plan.correct else [],
+        "detectors": prepared.source.frame.detectors if plan.needs_labels else [],
+        "seed_chosen": seed_chosen,
+        "sha256": _digest(designs.canonical(plan, seed, drawn)),
     }
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A set's draw, made again: its canonical JSON, and whether it is the set's own to the last byte."""
+
+    canonical: str
+    same: bool
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """What came of it, for people."""
+        if self.same:
+            return "Drawn again from seed and data: the same answers, strata and probabilities, byte for byte."
+        return f"Drawn again, it is another draw: {self.reason}"
+
+
+def repeat(*, validation_set: ValidationSet) -> Repeated:
+    """Draw a set again from its seed and from the data as they are now.
+
+    It is the same if the canonical JSON has the hash that was kept at the draw, and every task of the set shows an
+    answer of the draw, in its stratum and with its probability. For open eyes only.
+
+    Raises
+    ------
+    Invalid
+        If it isn't known how the set was drawn, as of an imported set that doesn't say so.
+    Conflict
+        As `prepare` does.
+    """
+    kept = validation_set.design
+    plan = Plan.read(kept.get("plan") or {})
+    result_set = validation_set.result_set
+    prepared = prepare(dataset=result_set.dataset, plan=plan, result_set=result_set)
+    drawn = designs.draw(plan, prepared.source.frame, validation_set.seed)
+    text = designs.canonical(plan, validation_set.seed, drawn)
+    reason = _difference(kept, prepared, text) or _strangers(validation_set, prepared, drawn)
+    return Repeated(text, not reason, reason)
+
+
+def _difference(kept: dict[str, Any], prepared: Prepared, text: str) -> str:
+    """Why the draw as a whole is another one; empty where it isn't."""
+    if _digest(text) == kept.get("sha256"):
+        return ""
+    if kept.get("frame") != prepared.survey.frame:
+        return f"{prepared.survey.frame:,} answers could be drawn now, {kept.get('frame', 0):,} then."
+    told = kept.get("naming") or {}
+    if told.get("rule") == Naming.REPLACE and told.get("names") != naming.VERSION:
+        return "the names by which answers are found to name a model are others now."
+    return "the answers that could be drawn, or their strata, are others now."
+
+
+def _strangers(validation_set: ValidationSet, prepared: Prepared, drawn: Draw) -> str:
+    """Whether a task of the set is none of the draw; sets that came with a release hold labelled tasks alone."""
+    made = {prepared.source.ids[unit.key]: (" / ".join(unit.stratum), unit.probability) for unit in drawn.drawn}
+    rows = validation_set.items.values_list("response_id", "stratum", "inclusion_probability")
+    strangers = sum(made.get(response) != (stratum, probability) for response, stratum, probability in rows)
+    return f"{strangers:,} tasks of the set are not in it as they are stored." if strangers else ""
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def close(*, validation_set: ValidationSet, by: User) -> ValidationSet:
+    """Lock all labels of the set; it never reopens."""
+    validation_set.label_set = labels.close(label_set=validation_set.label_set, by=by)
+    return validation_set
+
+
+def _refuse_unfinished(result_set: ResultSet) -> None:
+    open_run = result_set.runs.filter(run__state__in=_UNFINISHED).select_related("model", "run").first()
+    if open_run is not None:
+        raise Conflict(f"The run of {open_run.model.name} is {open_run.run.state}: draw when it has ended.")
+
+
+def _refuse_unlabelled(result_set: ResultSet) -> None:
+    pair = [row.detector for row in result_set.detectors.filter(primary=True).select_related("detector")]
+    if len(pair) < results.PRIMARY:
+        raise Invalid(f"{result_set.name} has no two detectors, by whose labels answers could be drawn.")
+    jobs = DetectionJob.objects.filter(dataset=result_set.dataset_id, detector__in=pair)
+    at_work = jobs.filter(state__in=[JobState.RUNNING, JobState.PAUSED]).select_related("detector").first()
+    if at_work is not None:
+        raise Conflict(f"{at_work.detector} is still labelling ({at_work.state}): draw when it has ended.")
 
 
 def _free_name(dataset: Dataset) -> str:

@@ -1,16 +1,21 @@
-"""Validation sets, for authors: open a draw, follow who has labelled how much, close it."""
+"""Validation sets, for authors: look at a draw before it is made, make it, follow who labels, close the set."""
+
+from uuid import uuid4
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotate import worklist
+from annotate.models.labels import Mode
 from annotate.permissions import author_required, person_of
-from benchmark.forms.validation import OpenForm
+from benchmark import frames_validation, strata
+from benchmark.forms.validation import DESIGNS, NAMING, DrawForm, OpenForm
 from benchmark.models import ValidationSet
 from benchmark.services import blindness, validation
-from fpco_site.errors import FpcoError
+from benchmark.services.validation import Prepared
+from fpco_site.errors import FpcoError, Withheld
 
 
 def get_validation_set(pk: int) -> ValidationSet:
@@ -31,17 +36,49 @@ def validation_list(request: HttpRequest) -> HttpResponse:
 
 @author_required
 def validation_new(request: HttpRequest) -> HttpResponse:
-    """Open a set: what was typed stays where the service refuses it."""
-    form = OpenForm(request.POST or None, initial={"dataset": request.GET.get("dataset")})
-    if request.method == "POST" and form.is_valid():
+    """State a design, look at its numbers, draw: what was typed stays at every step and at every refusal."""
+    kind = DrawForm if "draw" in request.POST else OpenForm
+    form = kind(request.POST or None, initial={"dataset": request.GET.get("dataset")}, person=person_of(request))
+    if request.method == "POST" and "change" not in request.POST and form.is_valid():
         try:
-            made = validation.open(by=person_of(request), twins=False, **form.cleaned_data)
+            return _draw(request, form) if isinstance(form, DrawForm) else _preview(request, form)
         except FpcoError as error:
             form.add_error(None, error.message)
-        else:
-            messages.success(request, f"Opened {made.label_set.name} with {made.design['drawn']} answers.")
-            return redirect("validation_detail", made.pk)
     return render(request, "benchmark/validation_new.html", {"form": form, "section": "agreement"})
+
+
+def _draw(request: HttpRequest, form: DrawForm) -> HttpResponse:
+    made = validation.open(by=person_of(request), **form.opening())
+    messages.success(request, f"Opened {made.label_set.name} with {made.design['drawn']:,} answers.")
+    return redirect("validation_detail", made.pk)
+
+
+def _preview(request: HttpRequest, form: OpenForm) -> HttpResponse:
+    """Numbers of the frame alone: nothing is drawn, so nobody sees what will be."""
+    prepared = validation.prepare(**form.source())
+    given = form.cleaned_data
+    people = list(given["annotators"])
+    seen = frames_validation.seen_before(given["dataset"], people)
+    context = {
+        "form": form,
+        "prepared": prepared,
+        "table": strata.table(strata.of_survey(prepared.survey)),
+        "turns": frames_validation.turns(given["dataset"], prepared.plan),
+        "design": DESIGNS[prepared.plan.kind],
+        "naming": NAMING[prepared.plan.naming],
+        "people": [(person, seen.get(person.pk, 0)) for person in people],
+        "labels": _labels(prepared, form),
+        "client": uuid4(),
+        "section": "agreement",
+    }
+    return render(request, "benchmark/validation_preview.html", context)
+
+
+def _labels(prepared: Prepared, form: OpenForm) -> int:
+    """How many labels the set will ask for."""
+    opening = form.opening()
+    each = opening["labels_per_task"] if opening["mode"] == Mode.POOL else len(opening["annotators"])
+    return prepared.survey.drawn * int(each)
 
 
 @require_safe
@@ -59,5 +96,20 @@ def validation_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "people": people,
         "withheld": blindness.withheld_from(person_of(request), row.label_set.dataset),
         "section": "agreement",
+        "table": strata.table(strata.of_design(row.design)),
+        "design": dict(DESIGNS).get(row.design.get("kind", "")),
+        "naming": dict(NAMING).get((row.design.get("naming") or {}).get("rule", "")),
     }
     return render(request, "benchmark/validation_detail.html", context)
+
+
+@require_POST
+@author_required
+def validation_repeat(request: HttpRequest, pk: int) -> HttpResponse:
+    """Draw the set again from seed and data and say whether it is the same; stores nothing, shows no answer."""
+    row = get_validation_set(pk)
+    if blindness.withheld_from(person_of(request), row.label_set.dataset):
+        raise Withheld("A draw can be repeated by people who do not label it: its seed is withheld from you.")
+    made = validation.repeat(validation_set=row)
+    (messages.success if made.same else messages.warning)(request, made.sentence)
+    return redirect("validation_detail", pk)

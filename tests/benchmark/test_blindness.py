@@ -74,13 +74,13 @@ def _quiet() -> Iterator[None]:
 def house(db: None) -> House:
     lea = factories.person("lea", Role.ANNOTATOR)
     author = factories.person("benquillon", Role.AUTHOR, first_name="Benquillonfirst")
-    factories.person("adaquillon", Role.AUTHOR, email="adaquillon@mail.example")
+    ada = factories.person("adaquillon", Role.AUTHOR, email="adaquillon@mail.example")
     factories.person("louquillon", Role.ANNOTATOR)
     drafters.default()  # whoever opens the drafting page first makes it
     over = factories.dataset("Quince", items=6, manifest={"note": "canary-manifest"})
     for number, name in enumerate("AB"):
         run_of(over, name, number)
-    row = validation.open(dataset=over, annotators=[lea, author], by=author, per_cell=2, seed=SEED)
+    row = validation.open(dataset=over, annotators=[lea, author], by=ada, per_cell=2, seed=SEED)
     ResultSet.objects.update(name="canary-result-set")
     say(row, lea, comment="mine alone", detect=True, n=3)
     say(row, author, comment="canary-comment-of-another", detect=False, n=4)

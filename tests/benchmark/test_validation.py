@@ -229,15 +229,3 @@ def test_closing_locks_everybody(ran: Ran, lea: User, ada: User) -> None:
     with pytest.raises(Conflict):
         say(row, lea, [True])
     assert results.default(row.label_set.dataset) == row.result_set
-
-
-def test_the_same_form_sent_twice_opens_one_set(ran: Ran, lea: User, lou: User) -> None:
-    over = ran()
-    first = opened(over, [lea, lou], seed=None, twins=False)
-    with pytest.raises(Conflict, match=f"{first.label_set.name} is open for the same people"):
-        opened(over, [lou, lea], seed=None, twins=False)
-    assert LabelSet.objects.count() == 1
-    opened(over, [lea, lou], seed=None, twins=False, name="A second one, meant so")
-    opened(over, [lea], seed=None, twins=False)
-    opened(over, [lea, lou], seed=None, twins=False, per_cell=1)
-    assert LabelSet.objects.count() == 4

@@ -188,6 +188,7 @@ def open_validation(page: Page) -> None:
     page.locator("[name=seed]").fill("1")
     page.get_by_label("lea").check()
     page.get_by_label("lou").check()
+    page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Draw and open").click()
     page.wait_for_url(re.compile(r"/validation/\d+/"))
 
