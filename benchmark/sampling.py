@@ -74,6 +74,7 @@ def survey(
     frame: Iterable[Unit], wanted: Wanted, *, strata: Iterable[Stratum] = (), barred: Collection[str] = frozenset()
 ) -> tuple[Cell, ...]:
     """What each stratum holds and would give, before anything is drawn; the parameters are those of `draw`."""
+    _check(wanted)
     return tuple(_cell(stratum, keys, wanted, barred) for stratum, keys in _by_stratum(frame, strata))
 
 
@@ -126,6 +127,7 @@ def draw(
     >>> {unit.probability for unit in draw(frame, 2, seed=1, barred={"r0"}).drawn} == {2 / 3}
     True
     """
+    _check(wanted)
     drawn: list[Drawn] = []
     cells: list[Cell] = []
     replaced = 0
@@ -139,6 +141,11 @@ def draw(
     return Draw(tuple(drawn), tuple(cells), replaced)
 
 
+def _check(wanted: Wanted) -> None:
+    if not callable(wanted) and wanted < 1:
+        raise ValueError(f"At least one unit a stratum is drawn, not {wanted}.")
+
+
 def _by_stratum(frame: Iterable[Unit], strata: Iterable[Stratum]) -> list[tuple[Stratum, list[str]]]:
     cells: dict[Stratum, list[str]] = {tuple(stratum): [] for stratum in strata}
     for unit in _unique(frame):
@@ -148,8 +155,6 @@ def _by_stratum(frame: Iterable[Unit], strata: Iterable[Stratum]) -> list[tuple[
 
 def _cell(stratum: Stratum, keys: list[str], wanted: Wanted, barred: Collection[str]) -> Cell:
     number = wanted(stratum) if callable(wanted) else wanted
-    if number < (0 if callable(wanted) else 1):
-        raise ValueError(f"At least one unit a stratum is drawn, not {number}.")
     return Cell(stratum, len(keys), sum(key in barred for key in keys), number)
 
 
