@@ -90,7 +90,7 @@ def _candidates(
 def _dialogues(runs: Iterable[int]) -> dict[int, _Dialogue]:
     rows = Dialogue.objects.filter(run__in=runs).order_by()
     told = rows.values_list("id", "run_id", "item_id", "item__premise_class", "item__key")
-    return {pk: _Dialogue(*rest) for pk, *rest in told.iterator(CHUNK)}
+    return {pk: _Dialogue(run, item, place, key) for pk, run, item, place, key in told.iterator(CHUNK)}
 
 
 class _Verdicts:

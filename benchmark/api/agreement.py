@@ -3,14 +3,14 @@
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, viewsets
+from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.permissions import person_of
 from benchmark import frames_agreement
-from benchmark.api.validation import DrawingMixin, ValidationSetSerializer
+from benchmark.api.validation import DrawingViewSet, ValidationSetSerializer
 from benchmark.models import ValidationSet
 from benchmark.services import blindness
 from benchmark.views.validation import get_validation_set
@@ -38,7 +38,7 @@ class AgreementSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(allow_blank=True)
 
 
-class ValidationSetViewSet(DrawingMixin, viewsets.ViewSet):
+class ValidationSetViewSet(DrawingViewSet):
     """Validation sets and the agreement of their raters."""
 
     lookup_value_converter = "int"

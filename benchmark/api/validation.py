@@ -3,7 +3,7 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
@@ -116,10 +116,8 @@ class SurveySerializer(serializers.Serializer[Any]):
         return list(StratumSerializer(strata.of_survey(prepared.survey), many=True).data)
 
 
-class DrawingMixin:
+class DrawingViewSet(viewsets.ViewSet):
     """What authors do with a plan: look at its numbers, and draw."""
-
-    action: str
 
     def get_permissions(self) -> list[BasePermission]:
         return [IsAuthenticated(), IsAuthor() if self.action in {"create", "preview"} else IsReader()]

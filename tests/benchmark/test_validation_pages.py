@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotate.models import Dataset, User
 from annotate.services import labels
-from benchmark.models import Exposure, ValidationSet
+from benchmark.models import Detector, Dialogue, Exposure, Response, Run, ValidationSet
 from benchmark.services import validation
 from tests import factories
 
@@ -25,7 +25,7 @@ def over(db: None) -> Dataset:
     for name in ("Model A", "Model B"):
         run = factories.run(dataset=row, model=factories.model(name), answered=10, state="complete")
         for slug in ("strict", "lenient"):
-            detector = factories.Detector.objects.filter(slug=slug).first() or factories.detector(slug)
+            detector = Detector.objects.filter(slug=slug).first() or factories.detector(slug)
             factories.detector_labels(detector, run, lambda response: response.turn % 2 == 0)
     return row
 
@@ -89,8 +89,8 @@ def test_a_double_click_on_draw_opens_one_set(ada: User, lea: User, over: Datase
 
 def test_a_preview_tells_what_is_short_and_what_names_a_model(ada: User, lea: User, over: Dataset, as_: As) -> None:
     run = over_run(over, "Model A")
-    late = factories.Dialogue.objects.create(run=run, item=factories.dataset_item(over), state="complete")
-    factories.Response.objects.create(dialogue=late, turn=4, text="I am Gemini, and I see no dog.")
+    late = Dialogue.objects.create(run=run, item=factories.dataset_item(over), state="complete")
+    Response.objects.create(dialogue=late, turn=4, text="I am Gemini, and I see no dog.")
     page = as_(ada).post(reverse("validation_new"), wanted(over, [lea], per_cell=15, naming="replace")).text
     # 15 answers of Model A, class identity, of which one names itself; 14 of all others.
     assert "6 of the strata hold fewer answers than are wanted" in page
@@ -99,7 +99,7 @@ def test_a_preview_tells_what_is_short_and_what_names_a_model(ada: User, lea: Us
 
 
 def over_run(over: Dataset, name: str) -> Any:
-    return factories.Run.objects.get(dataset=over, model__name=name)
+    return Run.objects.get(dataset=over, model__name=name)
 
 
 def test_a_preview_shows_no_answer_and_is_the_same_for_every_seed(ada: User, lea: User, over: Dataset, as_: As) -> None:
@@ -141,7 +141,7 @@ def test_what_was_typed_stays_at_every_step(ada: User, lea: User, over: Dataset,
 
 
 def test_what_was_typed_stays_when_the_draw_is_refused(ada: User, lea: User, over: Dataset, as_: As) -> None:
-    factories.Run.objects.filter(model__name="Model A").update(state="running")
+    Run.objects.filter(model__name="Model A").update(state="running")
     reply = as_(ada).post(reverse("validation_new"), wanted(over, [lea], seed=77))
     assert "The run of Model A is running" in reply.text
     assert 'value="77"' in reply.text
@@ -181,9 +181,7 @@ def test_an_answer_that_came_since_the_preview_asks_for_another_look(
 ) -> None:
     client, url = as_(ada), reverse("validation_new")
     preview = client.post(url, wanted(over, [lea])).text
-    late = factories.Dialogue.objects.create(
-        run=over_run(over, "Model A"), item=factories.dataset_item(over), state="complete"
-    )
+    late = Dialogue.objects.create(run=over_run(over, "Model A"), item=factories.dataset_item(over), state="complete")
     factories.answers(late, 10)
     assert "changed since the preview" in client.post(url, {**hidden(preview), "draw": "1"}).text
     assert not ValidationSet.objects.exists()
