@@ -12,6 +12,7 @@ from annotate.views import (
     drafting,
     drafts,
     duplicates,
+    guidelines,
     histories,
     images,
     imports,
@@ -20,6 +21,7 @@ from annotate.views import (
     people,
     pictures,
     placing,
+    practice,
     prompts,
     proposals,
     reviews,
@@ -54,7 +56,13 @@ _labels: list[URLPattern | URLResolver] = [
     path("label/<int:pk>/", labels.label_set, name="label_set"),
     path("label/<int:pk>/submit/", labels.label_submit, name="label_submit"),
     path("label/<int:pk>/join/", labels.label_join, name="label_join"),
+    path("label/<int:pk>/advance/", labels.label_advance, name="label_advance"),
+    path("label/<int:pk>/guidelines/", guidelines.label_guidelines, name="label_guidelines"),
+    path("label/<int:pk>/guidelines/new/", guidelines.label_guidelines_new, name="label_guidelines_new"),
+    path("label/<int:pk>/guidelines/read/", guidelines.label_guidelines_read, name="label_guidelines_read"),
+    path("label/<int:pk>/practice/<int:number>/", practice.label_practice, name="label_practice"),
     path("label/<int:pk>/<uuid:task>/", labels.label_task, name="label_task"),
+    path("label/<int:pk>/<uuid:task>/flag/", labels.label_flag, name="label_flag"),
 ]
 
 

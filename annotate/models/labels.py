@@ -120,6 +120,7 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)
     practised_at = models.DateTimeField(null=True, blank=True)
     guideline_read = models.ForeignKey(Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    auto_advance = models.BooleanField(default=True)  # a saved label brings the next answer by itself
 
     class Meta:
         ordering = ["id"]

@@ -154,13 +154,14 @@ def record(
     unsure: bool = False,
     comment: str = "",
     seconds: float | None = None,
+    guideline: Guideline | None = None,
     simulated: bool = False,
 ) -> Label:
     """Store one press of a key and return the label that counts for this task now.
 
     `client` is the page's own id and `sequence` its count of presses. The same press sent again is
     stored once; a press older than one stored for this task and client is ignored; another answer is a
-    new row.
+    new row. `guideline` is the version that the person had in view, the newest where that is not told.
 
     Raises
     ------
@@ -187,7 +188,7 @@ def record(
         unsure=unsure,
         comment=comment.strip(),
         seconds=seconds,
-        guideline=Guideline.objects.filter(label_set=assignment.label_set_id).last(),
+        guideline=guideline or Guideline.objects.filter(label_set=assignment.label_set_id).last(),
         client=client,
         sequence=sequence,
         simulated=simulated,

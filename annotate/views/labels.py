@@ -4,19 +4,19 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRedirect, push_url
 
-from annotate import guidelines, worklist
-from annotate.drafting import Segment, split_marks
-from annotate.forms.labels import LabelForm
+from annotate import label_page, worklist
+from annotate.forms.labels import AdvanceForm, FlagForm, LabelForm
+from annotate.label_list import Listing
 from annotate.models import Assignment, LabelSet, LabelTask, User
 from annotate.permissions import annotator_required, person_of
-from annotate.services import labels
+from annotate.services import guidelines, labels, task_marks
 from annotate.worklist import Worklist
 from fpco_site.errors import Invalid
 
@@ -25,7 +25,8 @@ no_store = cache_control(no_store=True, private=True)
 
 def get_worklist_for(user: User, pk: int) -> Worklist:
     """This person's work on a set; 404 where there is none."""
-    return Worklist(get_object_or_404(Assignment.objects.select_related("label_set"), label_set__pk=pk, person=user))
+    mine = Assignment.objects.select_related("label_set", "guideline_read")
+    return Worklist(get_object_or_404(mine, label_set__pk=pk, person=user))
 
 
 def get_task_for(work: Worklist, pk: uuid.UUID) -> LabelTask:
@@ -48,12 +49,15 @@ def label_home(request: HttpRequest) -> HttpResponse:
 @no_store
 @require_GET
 def label_set(request: HttpRequest, pk: int) -> HttpResponse:
-    """One's own progress in a set, every label that one gave, and the way to submit them."""
+    """One's own progress in a set, what is missing, flagged or unsure, and the way to submit."""
     work = get_worklist_for(person_of(request), pk)
-    rows = [(work.places[task.pk], task, work.labels[task.pk]) for task in work.tasks if task.pk in work.labels]
-    if request.GET.get("show") == "unsure":
-        rows = [row for row in rows if row[2].unsure]
-    context = {"work": work, "rows": rows, "next": work.next_after(), "guideline": _guideline(work.assignment)}
+    context = {
+        "work": work,
+        "listing": Listing(work, request.GET.get("show", "")),
+        "next": work.next_after(),
+        "guide": label_page.guide(guidelines.latest(work.assignment.label_set)),
+        "news": guidelines.unread(work.assignment),
+    }
     return render(request, "annotate/label_set.html", context)
 
 
@@ -61,63 +65,95 @@ def label_set(request: HttpRequest, pk: int) -> HttpResponse:
 @no_store
 @require_http_methods(["GET", "POST"])
 def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
-    """One answer to judge: a press saves it and shows the next one."""
+    """One answer to judge: a press saves it and shows the next one. A script asks for the part that changes."""
     work = get_worklist_for(person_of(request), pk)
     chosen = get_task_for(work, task)
     if request.method == "POST":
-        _record(request, work, chosen)
-        return _after(request, Worklist(work.assignment), chosen)
+        shown = _record(request, work, chosen)
+        return _after(request, Worklist(work.assignment), chosen, shown)
     if work.assignment.is_locked:
         return redirect("label_set", pk)
-    return render(request, "annotate/label_task.html", _task_context(work, chosen))
+    if request.headers.get("HX-Request") == "true":
+        return render(request, "annotate/label_task.html#labelling", label_page.part(work, chosen))
+    return render(request, "annotate/label_task.html", label_page.context(work, chosen))
 
 
-def _record(request: HttpRequest, work: Worklist, task: LabelTask) -> None:
+def _record(request: HttpRequest, work: Worklist, task: LabelTask) -> uuid.UUID:
+    """Store the press; the id of the task that the page shows meanwhile."""
     form = LabelForm(request.POST)
     if not form.is_valid():
         raise Invalid("Choose one of the two answers." if "detect" in form.errors else "The page sent a broken label.")
-    values = form.cleaned_data
-    labels.record(assignment=work.assignment, task=task, **values)
+    values: dict[str, Any] = dict(form.cleaned_data)
+    shown, version = values.pop("shown"), values.pop("guideline")
+    seen = guidelines.seen(work.assignment, version) if version else None
+    labels.record(assignment=work.assignment, task=task, guideline=seen, **values)
+    return shown if shown in work.places else task.pk
 
 
-def _after(request: HttpRequest, work: Worklist, task: LabelTask) -> HttpResponse:
-    """The next task without a label, as a part of the page or as a redirect; else the summary."""
+def _after(request: HttpRequest, work: Worklist, task: LabelTask, shown: uuid.UUID) -> HttpResponse:
+    """Where it goes on: for a script what changed on its page, else the next answer or the same one."""
     following = work.next_after(task.pk)
-    if following is None:
-        target = reverse("label_set", args=[work.assignment.label_set_id])
-        return HttpResponseClientRedirect(target) if _is_htmx(request) else redirect(target)
-    target = reverse("label_task", args=[work.assignment.label_set_id, following])
-    if not _is_htmx(request):
-        return redirect(target)
-    context = _task_context(work, get_task_for(work, following))
-    return push_url(render(request, "annotate/label_task.html#labelling", context), target)
+    target = _address(work, following) if following else reverse("label_set", args=[work.assignment.label_set_id])
+    if _wants_json(request):
+        return JsonResponse({"next": target, "more": following is not None, **_parts(request, work, shown)})
+    return redirect(target if work.assignment.auto_advance else _address(work, task.pk))
 
 
-def _is_htmx(request: HttpRequest) -> bool:
-    return request.headers.get("HX-Request") == "true"
-
-
-def _task_context(work: Worklist, task: LabelTask) -> dict[str, Any]:
-    right, asked = split_marks(task.content, task.modified) if task.modified else ([Segment(task.content, False)], [])
+def _parts(request: HttpRequest, work: Worklist, shown: uuid.UUID) -> dict[str, Any]:
+    """The parts of a page on answer `shown` that a saved press changes, and the guidelines' version now."""
+    context = label_page.progress(work, shown)
+    newest = guidelines.latest(work.assignment.label_set)
     return {
-        "work": work,
-        "task": task,
-        "right": right,
-        "asked": asked,
-        "label": work.label_of(task.pk),
-        "place": work.places[task.pk],
-        "back": work.last_before(task.pk),
-        "skip": work.next_after(task.pk),
-        "earlier": work.neighbour(task.pk, -1),
-        "later": work.neighbour(task.pk, 1),
-        "client": uuid.uuid4(),
-        "guideline": _guideline(work.assignment),
+        "version": newest.version if newest else None,
+        "state": render_to_string("annotate/label_task.html#state", context, request),
+        "moves": render_to_string("annotate/label_task.html#moves", context, request),
     }
 
 
-def _guideline(assignment: Assignment) -> list[guidelines.Block]:
-    written = assignment.label_set.guidelines.last()
-    return guidelines.blocks(written.text) if written else []
+def _address(work: Worklist, task: uuid.UUID) -> str:
+    return reverse("label_task", args=[work.assignment.label_set_id, task])
+
+
+def redirect_to(work: Worklist, task: uuid.UUID | None) -> HttpResponse:
+    """Back to an answer of the set, or to the set's own page."""
+    if task in work.places:
+        return redirect("label_task", work.assignment.label_set_id, task)
+    return redirect("label_set", work.assignment.label_set_id)
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept", "").startswith("application/json")
+
+
+@annotator_required
+@no_store
+@require_POST
+def label_flag(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
+    """Flag an answer to come back to, or take the flag away."""
+    work = get_worklist_for(person_of(request), pk)
+    chosen = get_task_for(work, task)
+    form = FlagForm(request.POST)
+    if not form.is_valid():
+        raise Invalid("Say whether the answer is to be flagged.")
+    mark = task_marks.flag(assignment=work.assignment, task=chosen, flagged=form.cleaned_data["flagged"])
+    if _wants_json(request):
+        return JsonResponse({"flagged": mark.flagged, **_parts(request, work, chosen.pk)})
+    return redirect("label_task", pk, task)
+
+
+@annotator_required
+@no_store
+@require_POST
+def label_advance(request: HttpRequest, pk: int) -> HttpResponse:
+    """Choose whether a saved label brings the next answer by itself."""
+    work = get_worklist_for(person_of(request), pk)
+    form = AdvanceForm(request.POST)
+    if not form.is_valid():
+        raise Invalid("Say whether to go on by itself.")
+    task_marks.advance(assignment=work.assignment, on=form.cleaned_data["on"])
+    if _wants_json(request):
+        return JsonResponse({"on": form.cleaned_data["on"]})
+    return redirect_to(work, form.cleaned_data["task"])
 
 
 @annotator_required

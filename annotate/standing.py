@@ -1,0 +1,72 @@
+"""How far a person is in a set and how fast: one query over their labels, one over their flags. Reads only."""
+
+import uuid
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+from annotate.models import Assignment, Label
+from annotate.services import task_marks
+
+RECENT = 50  # labels that the pace is taken from
+FEWEST = 5  # with fewer, a pace says nothing
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Counts for one assignment over `total` tasks."""
+
+    assignment: Assignment
+    total: int
+
+    @cached_property
+    def _latest(self) -> dict[uuid.UUID, tuple[bool, float | None]]:
+        """Unsure and seconds of the current label of each task, the newest first."""
+        rows = Label.objects.filter(assignment=self.assignment).order_by("-id")
+        latest: dict[uuid.UUID, tuple[bool, float | None]] = {}
+        for task, unsure, seconds in rows.values_list("task_id", "unsure", "seconds"):
+            latest.setdefault(task, (unsure, seconds))
+        return latest
+
+    @property
+    def done(self) -> int:
+        return len(self._latest)
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.total - self.done)
+
+    @property
+    def unsure(self) -> int:
+        return sum(unsure for unsure, _ in self._latest.values())
+
+    @cached_property
+    def flagged(self) -> int:
+        return len(task_marks.flagged(self.assignment))
+
+    @cached_property
+    def seconds(self) -> float | None:
+        """The median time of the newest labels that have one; None while they are few."""
+        known = [seconds for _, seconds in self._latest.values() if seconds is not None][:RECENT]
+        return median(known) if len(known) >= FEWEST else None
+
+    @property
+    def pace(self) -> str:
+        """How long a label takes, and the rest of the set at that pace, in words; empty while it is not known."""
+        if self.seconds is None:
+            return ""
+        each = f"{max(1, round(self.seconds))} s each, {round(3600 / max(self.seconds, 1))} an hour"
+        return f"{each}; about {in_words(self.seconds * self.missing)} left" if self.missing else each
+
+
+def in_words(seconds: float) -> str:
+    """A time to come, no more exact than a guess is.
+
+    Examples
+    --------
+    >>> [in_words(each) for each in (20, 100, 3500, 4000, 7200)]
+    ['1 min', '2 min', '58 min', '1 h 7 min', '2 h']
+    """
+    minutes = max(1, round(seconds / 60))
+    hours, rest = divmod(minutes, 60)
+    return " ".join(part for part in (f"{hours} h" if hours else "", f"{rest} min" if rest else "") if part)
