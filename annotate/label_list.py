@@ -5,7 +5,6 @@ from functools import cached_property
 
 from annotate.models import Label, LabelTask
 from annotate.models.labels import Mode
-from annotate.services import task_marks
 from annotate.standing import Standing
 from annotate.worklist import Worklist
 
@@ -30,7 +29,7 @@ class Listing:
     @cached_property
     def rows_of(self) -> dict[str, list[Row]]:
         """Every list by its name; in a pool others label what is missing, so it lists none of it."""
-        marks = task_marks.flagged(self.work.assignment)
+        marks = self.standing.flags
         given = self.work.labels
         rows = [Row(place, task, given.get(task.pk), task.pk in marks) for place, task in enumerate(self.work.tasks, 1)]
         missing = [] if self.is_pool else [row for row in rows if row.label is None]

@@ -8,7 +8,6 @@ from annotate import guidelines
 from annotate.drafting import Segment, split_marks
 from annotate.models import Guideline, LabelTask
 from annotate.services import guidelines as versions
-from annotate.services import task_marks
 from annotate.standing import Standing
 from annotate.worklist import Worklist
 
@@ -44,15 +43,14 @@ def of_task(task: LabelTask) -> Case:
 def context(work: Worklist, task: LabelTask) -> dict[str, Any]:
     """Everything of the page."""
     return {
-        **part(work, task),
-        "guide": guide(versions.latest(work.assignment.label_set)),
+        **part(work, task, newest := versions.latest(work.assignment.label_set)),
+        "guide": guide(newest),
         "news": versions.unread(work.assignment),
     }
 
 
-def part(work: Worklist, task: LabelTask) -> dict[str, Any]:
-    """What changes from one answer to the next."""
-    newest = versions.latest(work.assignment.label_set)
+def part(work: Worklist, task: LabelTask, newest: Guideline | None) -> dict[str, Any]:
+    """What changes from one answer to the next; `newest` are the guidelines that the page shows."""
     return {
         **progress(work, task.pk),
         "task": task,
@@ -64,12 +62,13 @@ def part(work: Worklist, task: LabelTask) -> dict[str, Any]:
 
 def progress(work: Worklist, task: uuid.UUID) -> dict[str, Any]:
     """Where the person is, seen from one answer: counts, pace, and the ways from here."""
+    standing = Standing(work.assignment, work.total)
     return {
         "work": work,
         "set": work.assignment.label_set_id,
-        "standing": Standing(work.assignment, work.total),
+        "standing": standing,
         "label": work.label_of(task),
-        "flagged": task in task_marks.flagged(work.assignment),
+        "flagged": task in standing.flags,
         "place": work.places[task],
         "back": work.last_before(task),
         "next": work.next_after(task),

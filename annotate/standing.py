@@ -41,8 +41,13 @@ class Standing:
         return sum(unsure for unsure, _ in self._latest.values())
 
     @cached_property
+    def flags(self) -> set[uuid.UUID]:
+        """The ids of the tasks that are flagged."""
+        return task_marks.flagged(self.assignment)
+
+    @property
     def flagged(self) -> int:
-        return len(task_marks.flagged(self.assignment))
+        return len(self.flags)
 
     @cached_property
     def seconds(self) -> float | None:

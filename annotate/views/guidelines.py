@@ -46,7 +46,10 @@ def label_guidelines_new(request: HttpRequest, pk: int) -> HttpResponse:
             made = guidelines.revise(label_set=label_set, by=person, **form.cleaned_data)
         except (Conflict, Invalid) as error:
             form.add_error(None, error.message)
-            form.data = form.data | {"base": _newest(label_set)["base"]}  # so that a second save is over theirs
+            form.data = {
+                **request.POST.dict(),
+                "base": _newest(label_set)["base"],
+            }
         else:
             messages.success(request, f"Version {made.version} holds from now on; each annotator is told.")
             return redirect("label_guidelines", pk)

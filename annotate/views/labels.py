@@ -74,7 +74,8 @@ def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
     if work.assignment.is_locked:
         return redirect("label_set", pk)
     if request.headers.get("HX-Request") == "true":
-        return render(request, "annotate/label_task.html#labelling", label_page.part(work, chosen))
+        newest = guidelines.latest(work.assignment.label_set)
+        return render(request, "annotate/label_task.html#labelling", label_page.part(work, chosen, newest))
     return render(request, "annotate/label_task.html", label_page.context(work, chosen))
 
 

@@ -113,7 +113,7 @@
     if (!fetched || current() !== box || nextOf(box) !== address) return;
     ready = { from: taskOf(box), address, box: document.adoptNode(fetched) };
     putBack(ready.box);
-    room.dataset.ahead = taskOf(ready.box);
+    room.dataset.prepared = taskOf(ready.box);
   };
 
   const unsaved = () => {

@@ -7,7 +7,7 @@ from annotate.services import labels
 from tests.browser.shown import shown
 
 PREPARED = """() => {
-    const ahead = document.getElementById("label-room").dataset.ahead;
+    const ahead = document.getElementById("label-room").dataset.prepared;
     return ahead && document.querySelector("[data-ahead]")?.href.includes(ahead);
 }"""
 

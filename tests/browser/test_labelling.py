@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.models import Label, TaskMark, User
@@ -14,7 +14,7 @@ from tests.browser.labelling import on_place, prepared, press, progress, ready, 
 pytestmark = [pytest.mark.browser, pytest.mark.db, pytest.mark.django_db(transaction=True)]
 
 SignIn = Callable[[Page, User], None]
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 COMPOSED = """() => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "1", bubbles: true, ...%s}))"""
 # What a thumb can hardly hit.
 SMALL = """() => [...document.querySelectorAll(".labelling :is(button, nav a, .field-check), .label-guide summary")]

@@ -169,7 +169,6 @@ def test_a_press_left_behind_is_sent_by_its_own_person_alone(page: Page, sign_in
     assert not Label.objects.exists()
     page.context.clear_cookies()
     sign_in(page, lea)
-    page.goto("/label/")
     expect(page.locator("#toasts")).to_contain_text(
         "Your label of answer 1 (corrects) was kept in this browser and is saved"
     )
