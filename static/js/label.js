@@ -181,7 +181,8 @@
     clearTimeout(failed?.timer);
     const tries = failed?.press === one ? failed.tries : 0;
     const safe = queue.add(one);
-    const ahead = advancing && ready?.from === taskOf(box) ? ready : null;
+    // The way on is asked of the page again: what was fetched before the last press was stored may have been overtaken by it.
+    const ahead = advancing && ready?.from === taskOf(box) && ready.address === nextOf(box) ? ready : null;
     if (ahead && tries === 0) forward(box, ahead);
     const result = await queue.send(one, ahead ? taskOf(ahead.box) : taskOf(box));
     delete box.dataset.sending;
