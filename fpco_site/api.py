@@ -13,7 +13,7 @@ from annotate.api.images import ImageViewSet
 from annotate.api.items import ItemViewSet
 from annotate.api.labels import LabelSetViewSet, LabelTaskViewSet
 from benchmark.api.adjudication import AdjudicationViewSet
-from benchmark.api.agreement import ValidationSetViewSet
+from benchmark.api.agreement import DetectorAgreementViewSet, ValidationSetViewSet
 from benchmark.api.connections import ConnectionViewSet
 from benchmark.api.costs import CostViewSet, EstimateViewSet
 from benchmark.api.dialogues import DialogueViewSet
@@ -39,6 +39,7 @@ router.register("dialogues", DialogueViewSet, basename="api_dialogue")
 router.register("results", ResultViewSet, basename="api_result")
 router.register("releases", ReleaseViewSet, basename="api_release")
 router.register("validation-sets", ValidationSetViewSet, basename="api_validation_set")
+router.register("detector-agreement", DetectorAgreementViewSet, basename="api_detector_agreement")
 
 
 def handle_error(error: Exception, context: dict[str, Any]) -> Response | None:

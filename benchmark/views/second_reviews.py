@@ -47,4 +47,5 @@ def _checks(pairs: list[Pair]) -> list[dict[str, Any]]:
 
 def _why(found: agreement.Agreement) -> str:
     """Why kappa or its interval is missing, of items rather than responses."""
-    return "no item has both" if found.reason == agreement.NOTHING_SHARED else found.reason
+    reason = found.kappa.reason
+    return "no item has both" if reason == agreement.NOTHING_SHARED else reason

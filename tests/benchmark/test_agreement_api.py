@@ -41,7 +41,7 @@ def test_rita_reads_each_pair_and_level(row: ValidationSet, rita: User, as_: As)
         "attribute": None,
         "location": None,
     }
-    assert all(level["reason"] for level in by_class if level["kappa"] is None)
+    assert all(level["reasons"]["kappa"] for level in by_class if level["kappa"] is None)
 
 
 def test_the_list_does_not_name_the_seed(row: ValidationSet, rita: User, as_: As) -> None:

@@ -137,7 +137,7 @@ def test_the_pilot_is_closed_and_its_kappas_can_be_read(dataset: Dataset) -> Non
         dict(assignment.labels.values_list("task", "detect")) for assignment in pilot.assignments.order_by("id")
     )
     tasks = [task.pk for task in pilot.tasks.all()]
-    kappa = compare([one[task] for task in tasks], [two[task] for task in tasks]).kappa
+    kappa = compare([one[task] for task in tasks], [two[task] for task in tasks]).kappa.value
     assert pilot.state == "closed"
     assert kappa is not None
     assert 0.4 < kappa < 1

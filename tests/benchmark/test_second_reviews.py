@@ -39,11 +39,11 @@ def test_the_page_counts_both_verdicts_and_gives_kappa(as_: As, ada: User, ben: 
     found = reply.context["verdicts"]
     assert (found.both, found.first_only, found.second_only, found.neither) == (4, 1, 0, 2)
     # p_o = 6/7; chance: (5 * 4 + 2 * 3) / 49 = 26/49; kappa = (42/49 - 26/49) / (23/49) = 16/23.
-    assert found.agreement == pytest.approx(6 / 7)
-    assert found.kappa == pytest.approx(16 / 23)
+    assert found.agreement.value == pytest.approx(6 / 7)
+    assert found.kappa.value == pytest.approx(16 / 23)
     levels = {level["label"]: level["found"] for level in reply.context["levels"]}
-    assert levels["One error"].kappa == pytest.approx(16 / 23)
-    assert levels["Grounded"].kappa is None
+    assert levels["One error"].kappa.value == pytest.approx(16 / 23)
+    assert levels["Grounded"].kappa.value is None
     assert "chance agreement is complete" in reply.content.decode()
     assert [pair.item for pair in reply.context["disagreements"]] == [odd]
     assert "two errors" in reply.content.decode()

@@ -1,0 +1,289 @@
+"""Agreement as records, as the study's two tables, and as CSV and LaTeX: one frame, many writers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.frames_agreement import (
+    OVERALL,
+    Frame,
+    PairRow,
+    Rater,
+    accuracies,
+    group_levels,
+    groups,
+)
+from benchmark.statistics.agreement import Agreement, Coefficient
+from benchmark.statistics.agreement_many import Many
+from benchmark.statistics.rates import Estimate
+from benchmark.tables import Table, as_csv
+
+COEFFICIENTS = ("agreement", "kappa", "ac1", "pabak", "positive", "negative")
+Record = dict[str, Any]
+
+_TEX = str.maketrans(
+    {
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\\": r"\textbackslash{}",
+        "–": "--",
+    }
+)
+
+
+# Records: every number as it is, for the API and CSV -------------------------------------------------
+
+
+def records(rows: Sequence[PairRow], axis: str = "premise_class") -> list[Record]:
+    """Every pair at every level, one record each."""
+    return [
+        {
+            "first": row.first.name,
+            "second": row.second.name,
+            "axis": axis,
+            "level": level,
+            "simulated": row.simulated,
+            **flat(cell),
+        }
+        for row in rows
+        for level, cell in row.levels.items()
+    ]
+
+
+def flat(cell: Agreement) -> Record:
+    """One agreement as plain values; `reasons` says of each missing value or interval why."""
+    named: Mapping[str, Coefficient] = {name: getattr(cell, name) for name in COEFFICIENTS}
+    made: Record = {
+        "n": cell.n,
+        "left_out": cell.left_out.n,
+        "first_missing": cell.left_out.first_missing,
+        "second_missing": cell.left_out.second_missing,
+        "both_missing": cell.left_out.both_missing,
+        "images": cell.clusters,
+        "both": cell.both,
+        "first_only": cell.first_only,
+        "second_only": cell.second_only,
+        "neither": cell.neither,
+        "first_rate": cell.first_rate,
+        "second_rate": cell.second_rate,
+    }
+    for name, found in named.items():
+        made |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+    for name in ("kappa", "ac1"):
+        found = named[name]
+        made |= {f"{name}_asymptotic_low": found.asymptotic_low, f"{name}_asymptotic_high": found.asymptotic_high}
+    made |= {"prevalence": cell.prevalence, "bias": cell.bias}
+    return made | {"reasons": {name: found.reason for name, found in named.items() if found.reason}}
+
+
+def group_records(found: Frame, axis: str = "premise_class") -> list[Record]:
+    """Fleiss' kappa and Krippendorff's alpha of each group at each level."""
+    return [
+        {"group": group.key, "raters": [rater.name for rater in group.raters], "axis": axis, "level": level}
+        | _flat_many(cell)
+        for group in groups(found)
+        for level, cell in group_levels(found, group, axis).items()
+    ]
+
+
+def _flat_many(cell: Many) -> Record:
+    made: Record = {
+        "labels_wanted": cell.wanted,
+        "fleiss_n": cell.n,
+        "alpha_n": cell.paired,
+        "same": cell.same,
+        "split": cell.split,
+        "fewer_than_two_labels": cell.short,
+        "other_than_wanted": cell.other,
+    }
+    for name, found in (("fleiss", cell.fleiss), ("alpha", cell.alpha)):
+        made |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+    return made | {
+        "reasons": {
+            name: found.reason for name, found in (("fleiss", cell.fleiss), ("alpha", cell.alpha)) if found.reason
+        }
+    }
+
+
+def accuracy_records(found: Frame, truth: Rater, axis: str = "premise_class") -> list[Record]:
+    """Each detector's sensitivity and specificity against a truth at each level."""
+    return [
+        {"detector": detector.name, "truth": truth.name, "axis": axis, "level": level}
+        | {"n": cell.n, "left_out": cell.left_out}
+        | _flat_rate("sensitivity", cell.sensitivity, cell.sensitivity_plain, cell.found)
+        | _flat_rate("specificity", cell.specificity, cell.specificity_plain, cell.left_alone)
+        for detector, levels in accuracies(found, truth, axis)
+        for level, cell in levels.items()
+    ]
+
+
+def _flat_rate(name: str, rate: Estimate, plain: Estimate, hits: int) -> Record:
+    return {
+        name: rate.value,
+        f"{name}_low": rate.low,
+        f"{name}_high": rate.high,
+        f"{name}_independent_low": plain.low,
+        f"{name}_independent_high": plain.high,
+        f"{name}_n": rate.n,
+        f"{name}_hits": hits,
+        f"{name}_reason": rate.reason,
+    }
+
+
+def records_csv(rows: Sequence[Record]) -> str:
+    """Records as CSV with every digit; reasons and lists as one text."""
+    return as_csv([{name: _text(value) for name, value in row.items()} for row in rows])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {text}" for name, text in value.items())
+    if isinstance(value, list):
+        return "; ".join(value)
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# The study's two tables ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A table as it is printed: one frame for the page, CSV, LaTeX and the API.
+
+    `rows` hold text by column name; `tex` are the LaTeX table's heads and cells.
+    """
+
+    name: str
+    caption: str
+    rows: Table
+    heads: list[str]
+    cells: list[list[str]]
+
+    @property
+    def csv(self) -> str:
+        return as_csv(self.rows)
+
+    @property
+    def latex(self) -> str:
+        """A `booktabs` table; needs `\\usepackage{booktabs}`."""
+        lines = [
+            f"% {self.name}: needs \\usepackage{{booktabs}}",
+            "\\begin{table}",
+            "  \\centering",
+            f"  \\caption{{{tex(self.caption)}}}",
+            f"  \\begin{{tabular}}{{l{'r' * (len(self.heads) - 1)}}}",
+            "    \\toprule",
+            f"    {' & '.join(tex(head) for head in self.heads)} \\\\",
+            "    \\midrule",
+            *(f"    {' & '.join(tex(cell) for cell in row)} \\\\" for row in self.cells),
+            "    \\bottomrule",
+            "  \\end{tabular}",
+            "\\end{table}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def tex(text: str) -> str:
+    """Plain text as LaTeX prints it."""
+    return text.translate(_TEX)
+
+
+def fixed(value: float | None) -> str:
+    """A number with three decimals; empty where there is none."""
+    return "" if value is None else f"{value:.3f}"
+
+
+def kappa_table(rows: Sequence[PairRow]) -> Printed:
+    """Pairwise kappa on the labelled answers, overall and by class (the study's table of human validation)."""
+    levels = list(rows[0].levels) if rows else [OVERALL]
+    table: Table = []
+    for row in rows:
+        line = {"first": row.first.name, "second": row.second.name}
+        for level, cell in row.levels.items():
+            line |= {
+                f"{level}_kappa": fixed(cell.kappa.value),
+                f"{level}_low": fixed(cell.kappa.low),
+                f"{level}_high": fixed(cell.kappa.high),
+                f"{level}_agreement": fixed(cell.agreement.value),
+                f"{level}_n": str(cell.n),
+                f"{level}_left_out": str(cell.left_out.n),
+                f"{level}_reason": cell.kappa.reason,
+            }
+        table.append(line)
+    shared = {level: {row.levels[level].n for row in rows} for level in levels}
+    one_n = {level: ns.pop() for level, ns in shared.items() if len(ns) == 1}
+    heads = ["Pair", *(f"{level.capitalize()} (n = {one_n[level]})" if level in one_n else level for level in levels)]
+    cells = [
+        [f"{row.first.name} – {row.second.name}", *(_kappa_cell(row.levels[x], x not in one_n) for x in levels)]
+        for row in rows
+    ]
+    caption = "Cohen's kappa of each pair of raters on the labelled answers, overall and by class. " + _INTERVALS
+    return Printed("pairwise_kappa", caption, table, heads, cells)
+
+
+_INTERVALS = "In brackets: 95 % intervals from a bootstrap that draws images."
+
+
+def _kappa_cell(cell: Agreement, with_n: bool) -> str:
+    n = f" (n = {cell.n})" if with_n else ""
+    if cell.kappa.value is None:
+        return f"undefined{n}"
+    return f"{fixed(cell.kappa.value)}{_brackets(cell.kappa)}{n}"
+
+
+def _brackets(found: Coefficient) -> str:
+    return "" if found.low is None else f" [{fixed(found.low)}, {fixed(found.high)}]"
+
+
+def detector_table(row: PairRow) -> Printed:
+    """Two detectors on all false-premise answers, by class and overall (the study's table of detector agreement)."""
+    first, second = row.first.name, row.second.name
+    table: Table = [
+        {
+            "level": level,
+            "first": first,
+            "second": second,
+            "n": str(cell.n),
+            "left_out": str(cell.left_out.n),
+            "first_rate": fixed(cell.first_rate),
+            "second_rate": fixed(cell.second_rate),
+            "agreement": fixed(cell.agreement.value),
+            "kappa": fixed(cell.kappa.value),
+            "kappa_low": fixed(cell.kappa.low),
+            "kappa_high": fixed(cell.kappa.high),
+            "both": str(cell.both),
+            "neither": str(cell.neither),
+            "first_only": str(cell.first_only),
+            "second_only": str(cell.second_only),
+            "kappa_reason": cell.kappa.reason,
+        }
+        for level, cell in row.levels.items()
+    ]
+    heads = ["", "n", first, second, "Agreement", "Kappa", "Both", "Neither", f"{first} only", f"{second} only"]
+    cells = [
+        [
+            line["level"].capitalize(),
+            line["n"],
+            line["first_rate"],
+            line["second_rate"],
+            line["agreement"],
+            _kappa_cell(cell, False),
+            line["both"],
+            line["neither"],
+            line["first_only"],
+            line["second_only"],
+        ]
+        for line, cell in zip(table, row.levels.values(), strict=True)
+    ]
+    caption = (
+        f"Agreement of {first} and {second} on all answers to false-premise turns: correction rate of each, share of "
+        f"equal labels, Cohen's kappa, and answers by who saw a correction. {_INTERVALS}"
+    )
+    return Printed("detector_agreement", caption, table, heads, cells)
