@@ -60,6 +60,10 @@ class DialogueWork(engine.LeasedWork[Conversation]):
         asked = talk.questions[: talk.turn]
         return dialogue.request(system=talk.system, questions=asked, answers=talk.answers, picture=talk.picture)
 
+    def ends(self, call: Call[Conversation]) -> bool:
+        talk = call.claim.state
+        return call.reply is not None and talk.turn >= len(talk.questions)
+
     def record(self, calls: Sequence[Call[Conversation]]) -> list[Talk | None]:
         return responses.record(calls=calls)
 

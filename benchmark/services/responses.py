@@ -1,14 +1,13 @@
 """Answers come in here, and only here: each once, and only from the worker that holds the dialogue."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Max
+from django.db import connection
 
 from benchmark.models import Attempt, Dialogue, Response, Run
 from benchmark.models.responses import CallOutcome
@@ -45,6 +44,13 @@ class Conversation:
 
 Talk = Claim[Conversation]
 
+_HELD = """
+    SELECT d.id, d.lease_token, (SELECT MAX(turn) FROM benchmark_response a WHERE a.dialogue_id = d.id),
+        r.id, r.state, r.budget
+    FROM benchmark_dialogue d JOIN benchmark_run r ON r.id = d.run_id
+    WHERE d.id IN ({marks}) AND d.lease_token IS NOT NULL ORDER BY d.id {lock}
+"""
+
 
 def record(*, calls: Sequence[Call[Conversation]]) -> list[Talk | None]:
     """Write how calls ended, inside the caller's transaction; returns the claims to go on with, or None.
@@ -64,16 +70,12 @@ class _Page:
     """The rows of one group of calls, gathered before they are written."""
 
     def __init__(self, calls: Sequence[Call[Conversation]]) -> None:
-        keys = [call.claim.id for call in calls]
-        held = Dialogue.objects.filter(pk__in=keys, lease_token__isnull=False).order_by("pk").select_for_update()
-        self._held: dict[int, UUID | None] = dict(held.values_list("pk", "lease_token"))
-        found = Response.objects.filter(dialogue__in=self._held).order_by().values_list("dialogue")
-        self._answered: dict[int, int] = dict(found.annotate(turn=Max("turn")))
+        rows = _held([call.claim.id for call in calls])
+        self._held: dict[int, UUID] = {pk: UUID(str(token)) for pk, token, *_ in rows}
+        self._answered: dict[int, int] = {pk: turn or 0 for pk, _, turn, *_ in rows}
         self._kept = _kept(calls)
-        of_runs = Run.objects.filter(pk__in={call.claim.group for call in calls})
-        rows = list(of_runs.values_list("pk", "state", "budget"))
-        self._states: dict[int, str] = {pk: state for pk, state, _ in rows}
-        self._room = self._room_of({pk: budget for pk, _, budget in rows if budget is not None}, calls)
+        self._states: dict[int, str] = {run: state for *_, run, state, _ in rows}
+        self._room = self._room_of({run for *_, run, _, budget in rows if budget is not None}, calls)
         self._responses: list[Response] = []
         self._attempts: list[Attempt] = []
         self._written: list[Call[Conversation]] = []
@@ -124,10 +126,12 @@ class _Page:
         turn = Attempt.objects.filter(dialogue=call.claim.id, turn=call.claim.state.turn)
         return turn.filter(error_class__startswith=error.kind.value).exists()
 
-    def _room_of(self, given: dict[int, Decimal], calls: Sequence[Call[Conversation]]) -> dict[int, int]:
+    def _room_of(self, limited: Collection[int], calls: Sequence[Call[Conversation]]) -> dict[int, int]:
         """How many calls may start for each run with a budget, now that these have come back."""
-        if not given:
+        if not limited:
             return {}
+        kept = Run.objects.filter(pk__in=limited).values_list("pk", "budget")
+        given = {run: budget for run, budget in kept if budget is not None}
         back = [call for call in calls if self._held.get(call.claim.id) == call.claim.token]
         added = spending.added((call.claim.group, call) for call in back)
         return budgets.room_after(budgets=given, added=added, back=self._held)
@@ -164,6 +168,19 @@ class _Page:
         for run in sorted(self._ended):
             runs.finish(run=run)
         spending.add_to_runs(sums=spending.added((call.claim.group, call) for call in self._written))
+
+
+def _held(dialogues: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Those that some worker holds, locked: id, token, last turn with an answer, and their run's id, state and budget.
+
+    Asked at every commit; as three queries of the ORM this took a third of it.
+    """
+    lock = "FOR UPDATE OF d" if connection.features.has_select_for_update else ""
+    marks = ", ".join(["%s"] * len(dialogues))
+    with connection.cursor() as cursor:
+        cursor.execute(_HELD.format(marks=marks, lock=lock), dialogues)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
 
 
 def _kept(calls: Sequence[Call[Conversation]]) -> set[tuple[int, int, datetime]]:

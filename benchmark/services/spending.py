@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from annotate.models import User
@@ -95,8 +95,19 @@ def added[K](calls: Iterable[tuple[K, Call[Any]]]) -> dict[K, Sums]:
 def add_to_runs(*, sums: Mapping[int, Sums]) -> None:
     """Add calls to what their runs have spent, inside the transaction that writes these calls."""
     for run, more in sorted(sums.items()):
-        if not Spending.objects.filter(run=run).update(**_increments(more)):
+        if not _add_to_run(run, more):
             open_run(run=Run.objects.select_related("model").get(pk=run), sums=more)
+
+
+def _add_to_run(run: int, more: Sums) -> bool:
+    """Whether there was a row to add to. In SQL, since it is part of every commit of answers."""
+    added = {column: value for column, value in columns(more).items() if value}
+    if not added:
+        return Spending.objects.filter(run=run).exists()
+    sets = ", ".join(f"{column} = {column} + %s" for column in added)
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE benchmark_spending SET {sets} WHERE run_id = %s", [*added.values(), run])
+        return bool(cursor.rowcount)
 
 
 def add_to_jobs(*, sums: Mapping[tuple[int, Decimal], Sums]) -> None:

@@ -14,7 +14,7 @@ class Config:
     tries: int = 5
     backoff: float = 0.5  # the first wait after a transient error; doubles, with jitter
     longest_backoff: float = 30.0
-    gap: float = 0.01  # between two commits of the writer
+    gap: float = 0.002  # between two small commits of the writer
     tick: float = 0.25  # between two looks at gates, pauses and new work
     beat: float = 5.0  # between two signs of life
     stale: float = 30.0  # without a sign of life, a worker is dead

@@ -65,6 +65,8 @@ class House(Protocol):
 
     def close(self, work: Work[Any], group: int) -> None: ...
 
+    def make_room(self, work: Work[Any], claim: Claim[Any]) -> None: ...
+
 
 class Lane:
     """Asks for one claim until the work says that it is over, its group closes or the engine stops."""
@@ -123,6 +125,8 @@ class Lane:
         error = call.error
         if error is None:
             self._answered(call.reply, epoch)
+            if self._work.ends(call):
+                self._house.make_room(self._work, self.claim)
             return await self._record(call)
         if error.kind is ErrorKind.PERMANENT or is_everybodys(error):
             return await self._give_up(call)

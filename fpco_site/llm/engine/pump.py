@@ -25,7 +25,7 @@ from fpco_site.llm.engine.writer import Writer
 from fpco_site.llm.types import Endpoint, Provider
 
 log = logging.getLogger(__name__)
-SHORTEST_ROUND = 0.02  # seconds between two rounds of claims, however fast lanes end
+SHORTEST_ROUND = 0.01  # seconds between two rounds of claims, however fast lanes end
 
 
 class Stop:
@@ -146,6 +146,8 @@ class Engine:
         self._changed = asyncio.Event()
         self._freed: set[Work[Any]] = set()  # kinds of which a lane ended since they were last claimed
         self._looked: dict[Work[Any], float] = {}
+        self._ending: set[tuple[Work[Any], int]] = set()  # rows of lanes that have nothing to do but to end
+        self._idle: set[Work[Any]] = set()  # kinds of which the last look found nothing to claim
 
     def is_open(self, work: Work[Any], group: int) -> bool:
         return (work.kind, group) not in self._closed
@@ -153,6 +155,12 @@ class Engine:
     def close(self, work: Work[Any], group: int) -> None:
         """Ask no more for a group that is about to be paused; the next look says what the database holds."""
         self._closed.add((work.kind, group))
+
+    def make_room(self, work: Work[Any], claim: Claim[Any]) -> None:
+        """Claim another row in place of this one, whose last call is about to be recorded."""
+        self._ending.add((work, claim.id))
+        self._freed.add(work)
+        self._changed.set()
 
     async def run(self, *, stay: bool) -> None:
         self._worker = await self.writer.do(self._process.join)
@@ -182,6 +190,9 @@ class Engine:
         rested_since: float | None = None
         while not self.stopping.is_set():
             self._changed.clear()
+            if self._process.again.is_set():
+                self._process.again.clear()
+                self._idle.clear()
             await self._reconcile()
             claimed = await self._claim()
             if claimed or self._lanes or await self._pending():
@@ -221,14 +232,17 @@ class Engine:
         return started
 
     async def _claims_of(self, work: Work[Any]) -> tuple[Work[Any], list[Claim[Any]]]:
-        room = self.config.lanes - sum(1 for held, _ in self._lanes.values() if held is work)
+        busy = sum(1 for held, lane in self._lanes.values() if held is work and (work, lane.claim.id) not in self._ending)
+        room = self.config.lanes - busy
         if room <= 0 or not self._is_due(work):
             return work, []
         try:
-            return work, await self.writer.do(partial(self._take, work, room))
+            claims = await self.writer.do(partial(self._take, work, room))
         except Exception:
             log.exception("No %s could be claimed", work.kind)
             return work, []
+        (self._idle.discard if claims else self._idle.add)(work)
+        return work, claims
 
     def _take(self, work: Work[Any], room: int) -> list[Claim[Any]]:
         """DB. Claims; what was set aside until now, even by a call of this very group of writes, comes last."""
@@ -236,9 +250,12 @@ class Engine:
         return work.claim(room=room, worker=self._worker)
 
     def _is_due(self, work: Work[Any]) -> bool:
-        """Whether to look for work of this kind now: one of its lanes ended, or a tick went by since the last look."""
+        """Whether to look for work of this kind now: one of its lanes ended or somebody said that there is some,
+        or a tick went by since the last look; four ticks where that one found nothing.
+        """
         now = time.monotonic()
-        if work not in self._freed and now - self._looked.get(work, -math.inf) < self.config.tick:
+        pause = self.config.tick * (4 if work in self._idle else 1)
+        if work not in self._freed and now - self._looked.get(work, -math.inf) < pause:
             return False
         self._freed.discard(work)
         self._looked[work] = now
@@ -257,6 +274,7 @@ class Engine:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         work, lane = self._lanes.pop(task)
+        self._ending.discard((work, lane.claim.id))
         self._freed.add(work)
         self._changed.set()
         if not task.cancelled() and (error := task.exception()) is not None:

@@ -135,6 +135,10 @@ class Work[S](ABC):
     def request(self, claim: Claim[S]) -> Request:
         """The next call of a claim. Raises ProviderError where it can't be built."""
 
+    def ends(self, call: Call[S]) -> bool:
+        """Whether this call is its row's last, as far as a lane can tell; another row is then claimed right behind it."""
+        return False
+
     @abstractmethod
     def record(self, calls: Sequence[Call[S]]) -> list[Claim[S] | None]:
         """DB. Write how calls ended; returns, in order, the claim to go on with or None.
