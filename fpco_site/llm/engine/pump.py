@@ -232,8 +232,8 @@ class Engine:
         return started
 
     async def _claims_of(self, work: Work[Any]) -> tuple[Work[Any], list[Claim[Any]]]:
-        busy = sum(1 for held, lane in self._lanes.values() if held is work and (work, lane.claim.id) not in self._ending)
-        room = self.config.lanes - busy
+        mine = [lane for held, lane in self._lanes.values() if held is work]
+        room = self.config.lanes - sum((work, lane.claim.id) not in self._ending for lane in mine)
         if room <= 0 or not self._is_due(work):
             return work, []
         try:

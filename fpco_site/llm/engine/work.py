@@ -136,7 +136,7 @@ class Work[S](ABC):
         """The next call of a claim. Raises ProviderError where it can't be built."""
 
     def ends(self, call: Call[S]) -> bool:
-        """Whether this call is its row's last, as far as a lane can tell; another row is then claimed right behind it."""
+        """Whether this call is its row's last, as far as a lane can tell; another row is claimed right behind it."""
         return False
 
     @abstractmethod
