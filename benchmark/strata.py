@@ -56,10 +56,10 @@ def of_design(design: dict[str, Any]) -> list[StratumCell]:
 
 
 def table(cells: Iterable[StratumCell]) -> StrataTable:
-    """Strata by their first level and their last, classes in the order of the benchmark, correct turns last."""
+    """Strata by their first level and their last: classes in the order of the benchmark, correct turns last."""
     at = {(cell.stratum[0], _column(cell)): cell for cell in cells}
     columns = sorted({column for _, column in at}, key=_place)
-    rows = list(dict.fromkeys(row for row, _ in at))
+    rows = sorted(dict.fromkeys(row for row, _ in at), key=lambda row: (row, FALSE_TURNS) not in at)
     return StrataTable(columns, [(row, [at.get((row, column)) for column in columns]) for row in rows])
 
 

@@ -22,15 +22,27 @@ DESIGNS = {
     Kind.DISAGREEMENT: "by disagreement of the detectors",
 }
 NAMING = {
-    Naming.LEAVE: "leave them in",
+    Naming.LEAVE: "keep them in, as any other",
     Naming.REPLACE: "replace each by the next draw of its stratum, unseen",
 }
 
 
-def _number(initial: int, label: str, **more: Any) -> forms.IntegerField:
-    """How many answers are drawn; only those of the chosen design are read."""
-    least = more.pop("min_value", 1)
-    return forms.IntegerField(required=False, min_value=least, max_value=MOST, initial=initial, label=label, **more)
+class _NumberField(forms.IntegerField):
+    """How many answers are drawn: needed by its own design alone, so the form says when it is missing."""
+
+    def validate(self, value: Any) -> None:
+        """Nothing typed is no error of the field."""
+
+
+def _number(initial: int, label: str, *, least: int = 1, help_text: str = "") -> forms.IntegerField:
+    return _NumberField(min_value=least, max_value=MOST, initial=initial, label=label, help_text=help_text)
+
+
+class _PeopleField(SeveralField):
+    """A pool may begin with nobody: whether somebody is needed is the form's to say."""
+
+    def clean(self, value: Any) -> Any:
+        return super().clean(value) if value else User.objects.none()
 
 
 class _ResultSetField(forms.ModelChoiceField):  # type: ignore[type-arg]
@@ -40,6 +52,8 @@ class _ResultSetField(forms.ModelChoiceField):  # type: ignore[type-arg]
 
 class OpenForm(forms.Form):
     """What is drawn from, how, how many, and who labels. `person` is who fills it in."""
+
+    use_required_attribute = False  # a browser would not send a number that it hides and finds missing
 
     dataset = forms.ModelChoiceField(
         Dataset.objects.filter(pk__in=Run.objects.exclude(state=RunState.DRAFT).values("dataset")).order_by("-id"),
@@ -64,12 +78,12 @@ class OpenForm(forms.Form):
         label="Keep one-sided answers apart by detector",
         help_text="Strata: both see a correction, one of them does, neither does. Ticked, one-sided is two strata.",
     )
-    disagreeing = _number(designs.OF_EACH_SIDE, "Answers on which the detectors disagree", min_value=0)
-    agreeing = _number(designs.OF_EACH_SIDE, "Answers on which they agree", min_value=0)
+    disagreeing = _number(designs.OF_EACH_SIDE, "Answers on which the detectors disagree", least=0)
+    agreeing = _number(designs.OF_EACH_SIDE, "Answers on which they agree", least=0)
     correct = _number(
         0,
         "Answers of each model from turns with a correct premise",
-        min_value=0,
+        least=0,
         help_text="A stratum of its own for each model, so that needless corrections (CorrFP) are validated too. "
         "The study draws none.",
     )
@@ -90,14 +104,11 @@ class OpenForm(forms.Form):
         widget=forms.RadioSelect,
         help_text="Cohen's kappa of two people needs a crossed set.",
     )
-    labels_per_task = forms.IntegerField(
-        required=False, min_value=1, max_value=MOST_LABELS, initial=2, label="Labels of each answer"
-    )
-    annotators = SeveralField(
+    labels_per_task = _NumberField(min_value=1, max_value=MOST_LABELS, initial=2, label="Labels of each answer")
+    annotators = _PeopleField(
         User.objects.filter(is_active=True, imported=False, role__in=[Role.AUTHOR, Role.ANNOTATOR]).order_by(
             "username"
         ),
-        required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text="An author who labels sees no single answer of this dataset until their labels are submitted. "
         "Others can join a pool later.",

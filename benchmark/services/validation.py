@@ -190,7 +190,7 @@ def _design(prepared: Prepared, drawn: Draw, seed: int, *, seed_chosen: bool) ->
     return {
         **made,
         "naming": {**made["naming"], "names": naming.VERSION},
-        "turns": frames_validation.turns(dataset, plan),
+        "turns": dataset.false_turns,
         "correct_turns": frames_validation.correct_turns(dataset) if plan.correct else [],
         "detectors": prepared.source.frame.detectors if plan.needs_labels else [],
         "seed_chosen": seed_chosen,

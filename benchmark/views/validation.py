@@ -63,7 +63,7 @@ def _preview(request: HttpRequest, form: OpenForm) -> HttpResponse:
         "form": form,
         "prepared": prepared,
         "table": strata.table(strata.of_survey(prepared.survey)),
-        "turns": frames_validation.turns(given["dataset"], prepared.plan),
+        "correct_turns": frames_validation.correct_turns(given["dataset"]) if prepared.plan.correct else [],
         "design": DESIGNS[prepared.plan.kind],
         "naming": NAMING[prepared.plan.naming],
         "people": [(person, seen.get(person.pk, 0)) for person in people],
