@@ -17,6 +17,7 @@ from annotate.views import (
     images,
     imports,
     items,
+    label_files,
     labels,
     people,
     pictures,
@@ -47,6 +48,7 @@ _people: list[URLPattern | URLResolver] = [
     path("people/", people.people_list, name="people"),
     path("people/new/", people.person_new, name="person_new"),
     path("people/<int:pk>/deactivate/", people.person_deactivate, name="person_deactivate"),
+    path("people/<int:pk>/delete/", people.person_delete, name="person_delete"),
     path("people/<int:pk>/reactivate/", people.person_reactivate, name="person_reactivate"),
     path("people/<int:pk>/password/", people.person_password, name="person_password"),
 ]
@@ -54,6 +56,7 @@ _people: list[URLPattern | URLResolver] = [
 _labels: list[URLPattern | URLResolver] = [
     path("label/", labels.label_home, name="label_home"),
     path("label/<int:pk>/", labels.label_set, name="label_set"),
+    path("label/<int:pk>/labels.<slug:kind>", label_files.label_export, name="label_export"),
     path("label/<int:pk>/submit/", labels.label_submit, name="label_submit"),
     path("label/<int:pk>/join/", labels.label_join, name="label_join"),
     path("label/<int:pk>/advance/", labels.label_advance, name="label_advance"),

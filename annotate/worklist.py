@@ -1,12 +1,14 @@
 """Where a person is in a label set: what is done, what comes next, what was last. Reads only."""
 
 import uuid
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Min, QuerySet
 
-from annotate.models import Assignment, Label, LabelSet, LabelTask, User
+from annotate.models import Assignment, Label, LabelClaim, LabelSet, LabelTask, User
 from annotate.models.labels import Mode
 from annotate.services import labels
 
@@ -21,7 +23,7 @@ class Worklist:
     assignment: Assignment
 
     @cached_property
-    def order(self) -> list[uuid.UUID]:
+    def order(self) -> Sequence[uuid.UUID]:
         """The ids of all tasks in this person's order."""
         return labels.order_of(self.assignment)
 
@@ -48,6 +50,8 @@ class Worklist:
 
     def label_of(self, task: uuid.UUID) -> Label | None:
         """This person's current label of one task."""
+        if task not in self._given:
+            return None
         return Label.objects.filter(assignment=self.assignment, task=task).order_by("-id").first()
 
     @property
@@ -63,29 +67,34 @@ class Worklist:
         return [task for task in self.tasks if task.pk in self.labels and self.labels[task.pk].unsure]
 
     @cached_property
-    def _over(self) -> frozenset[uuid.UUID]:
-        """Tasks that want no label of this person any more; in a pool, those that have all theirs from others too."""
-        given = frozenset(self.given)
-        if self.assignment.label_set.mode != Mode.POOL:
-            return given
-        others = Count("labels__assignment", filter=~Q(labels__assignment=self.assignment), distinct=True)
-        rows = LabelTask.objects.filter(label_set=self.assignment.label_set).alias(others=others)
-        full = rows.filter(others__gte=F("label_set__labels_per_task"))
-        return given.union(full.values_list("pk", flat=True))
+    def _given(self) -> frozenset[uuid.UUID]:
+        return frozenset(self.given)
+
+    @cached_property
+    def full(self) -> frozenset[uuid.UUID]:
+        """The tasks of a pool whose places others have, by their labels or by having them on screen."""
+        label_set = self.assignment.label_set
+        if label_set.mode != Mode.POOL:
+            return frozenset()
+        others = LabelClaim.objects.live().filter(assignment__label_set=label_set).exclude(assignment=self.assignment)
+        taken = Counter(others.values_list("task", flat=True))
+        given = Label.objects.filter(assignment__label_set=label_set).exclude(assignment=self.assignment)
+        taken.update(dict(given.order_by().values_list("task").annotate(n=Count("assignment", distinct=True))))
+        return frozenset(task for task, n in taken.items() if n >= label_set.labels_per_task)
 
     def next_after(self, task: uuid.UUID | None = None) -> uuid.UUID | None:
         """The next task without this person's label, after `task` and then from the start; None when none is left.
 
-        A pool hands out only tasks that still want labels. Two people who get the same last task both
-        keep their labels: a task may end with one more than it wants, never with one that was lost.
+        In a pool, of those that still have a place; only `claims.hand_out` keeps it for this person.
         """
         start = self.places[task] if task else 0
-        order = self.order[start:] + self.order[:start]
-        return next((other for other in order if other not in self._over and other != task), None)
+        order, over = self.order, self._given | self.full
+        after = (order[at % len(order)] for at in range(start, start + len(order)))
+        return next((other for other in after if other not in over and other != task), None)
 
     def last_before(self, task: uuid.UUID | None = None) -> uuid.UUID | None:
         """The task that this person labelled last; from a labelled task, the one labelled before it."""
-        given = self.given[: self.given.index(task)] if task in self.given else self.given
+        given = self.given[: self.given.index(task)] if task in self._given else self.given
         return given[-1] if given else None
 
     def neighbour(self, task: uuid.UUID, step: int) -> uuid.UUID | None:
@@ -115,6 +124,24 @@ def shares(assignments: QuerySet[Assignment]) -> list[Share]:
     given = Label.objects.filter(assignment__in=rows).values_list("assignment")
     done = dict(given.annotate(n=Count("task", distinct=True)).order_by())
     return [Share(row, totals.get(row.label_set_id, 0), done.get(row.pk, 0)) for row in rows]
+
+
+def extras(label_set: LabelSet) -> frozenset[tuple[uuid.UUID, int]]:
+    """(task, assignment) of labels beyond what a pool wants: a task counts the first people who labelled it.
+
+    There are some only where a claim had lapsed and was given away before its label came after all, or where labels
+    came by import. They are stored and shown, and left out where a task's labels are counted together.
+    """
+    if label_set.mode != Mode.POOL:
+        return frozenset()
+    firsts = Label.objects.filter(assignment__label_set=label_set).order_by().values_list("task", "assignment")
+    seen: Counter[uuid.UUID] = Counter()
+    extra = set()
+    for task, assignment, _ in sorted(firsts.annotate(first=Min("pk")), key=lambda row: row[2]):
+        seen[task] += 1
+        if seen[task] > label_set.labels_per_task:
+            extra.add((task, assignment))
+    return frozenset(extra)
 
 
 def shares_of(user: User) -> list[Share]:

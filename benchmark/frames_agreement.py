@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from annotate import worklist
 from annotate.axes import Category, Complexity, PremiseClass
 from annotate.models import Adjudication, Label
 from annotate.models.labels import LabelSetState, Mode
@@ -180,7 +181,10 @@ def _people(validation_set: ValidationSet, tasks: list[UUID]) -> Iterator[Rater]
     given: dict[int, dict[UUID, bool]] = defaultdict(dict)
     simulated: dict[int, bool] = defaultdict(bool)
     rows = Label.objects.filter(assignment__label_set=label_set).current()
+    extras = worklist.extras(label_set)
     for assignment, task, detect, made_up in rows.values_list("assignment_id", "task_id", "detect", "simulated"):
+        if (task, assignment) in extras:
+            continue
         given[assignment][task] = detect
         simulated[assignment] |= made_up
     people = [

@@ -14,6 +14,7 @@ from benchmark.views import (
     detector_agreement,
     detectors,
     dialogues,
+    label_files,
     models,
     overview,
     releases,
@@ -123,4 +124,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("label/decisions/", adjudication.adjudication_list, name="adjudication_list"),
     path("label/<int:pk>/decisions/", adjudication.adjudication_set, name="adjudication_set"),
     path("label/<int:pk>/decisions/<uuid:task>/", adjudication.adjudication_task, name="adjudication_task"),
+    path("validation/<int:pk>/labels.<slug:kind>", label_files.validation_export, name="validation_export"),
+    path("validation/<int:pk>/import/", label_files.validation_import, name="validation_import"),
+    path("validation/<int:pk>/import/store/", label_files.validation_store, name="validation_store"),
 ]

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
-from rest_framework import serializers, viewsets
+from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from annotate import worklist
 from annotate.models import Assignment, LabelTask, User
 from annotate.permissions import IsAnnotator, person_of
-from annotate.services import labels
+from annotate.services import claims, labels
 from annotate.worklist import Worklist
 
 _SET_ID = OpenApiParameter("id", int, OpenApiParameter.PATH)
@@ -87,6 +87,17 @@ class LabelSetViewSet(viewsets.ViewSet):
         work = _worklist_for(person_of(request), label_set__pk=pk)
         rows = TaskSerializer(work.tasks, many=True, context={"labels": work.labels})
         return Response(rows.data, headers=NO_STORE)
+
+    @extend_schema(request=None, responses={200: TaskSerializer, 204: None}, parameters=[_SET_ID])
+    @action(detail=True, methods=["post"])
+    def next(self, request: Request, pk: int) -> Response:
+        """The next task to label; in a pool it is then kept for oneself. No content when there is none."""
+        work = _worklist_for(person_of(request), label_set__pk=pk)
+        following = claims.hand_out(work=work)
+        if following is None:
+            return Response(status=status.HTTP_204_NO_CONTENT, headers=NO_STORE)
+        task = LabelTask.objects.select_related("image").get(pk=following)
+        return Response(TaskSerializer(task, context={"labels": {}}).data, headers=NO_STORE)
 
     @extend_schema(request=None, responses=ShareSerializer, parameters=[_SET_ID])
     @action(detail=True, methods=["post"])

@@ -1,9 +1,11 @@
 """Blind labelling. Nothing here can name a model, a run, a detector or a verdict of one."""
 
 import uuid
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from annotate.axes import PremiseClass
 from annotate.models.datasets import Dataset
@@ -191,13 +193,30 @@ class Label(models.Model):
     def __str__(self) -> str:
         return f"{self.task_id}: {self.detect}"
 
+    @property
+    def imported(self) -> bool:
+        """Whether it came from a file: a page makes its id at random, an import derives it from the file."""
+        return self.client.version == 5
+
+
+class LabelClaimQuerySet(models.QuerySet["LabelClaim"]):
+    """Claims, which end by themselves: somebody who went for lunch keeps no task from others."""
+
+    def live(self) -> "LabelClaimQuerySet":
+        """Those that were taken within the last ten minutes."""
+        return self.filter(taken_at__gt=timezone.now() - LabelClaim.LASTS)
+
 
 class LabelClaim(models.Model):
-    """A task of a pool that one person has on screen: until it is labelled or left, nobody else gets its place."""
+    """A task of a pool that one person has on screen: until it is labelled, left or lapses, nobody gets its place."""
+
+    LASTS = timedelta(minutes=10)
 
     task = models.ForeignKey(LabelTask, on_delete=models.PROTECT, related_name="claims")
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="claims")
     taken_at = models.DateTimeField()
+
+    objects = LabelClaimQuerySet.as_manager()
 
     class Meta:
         constraints = [

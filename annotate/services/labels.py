@@ -7,15 +7,18 @@ import random
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from annotate import guidelines
-from annotate.models import Assignment, Dataset, Guideline, Image, Label, LabelSet, LabelTask, User
+from annotate.models import Assignment, Dataset, Guideline, Image, Label, LabelClaim, LabelSet, LabelTask, User
 from annotate.models.labels import AssignmentState, LabelSetState, Mode
 from annotate.models.people import Role
+from fpco_site import turns
 from fpco_site.errors import Conflict, Invalid
 
 LONGEST = 24 * 60 * 60.0
@@ -130,10 +133,16 @@ def join(*, label_set: LabelSet, by: User) -> Assignment:
     return label_set.assignments.filter(person=by).first() or _assign(label_set, by)
 
 
-def order_of(assignment: Assignment) -> list[uuid.UUID]:
+def order_of(assignment: Assignment) -> tuple[uuid.UUID, ...]:
     """The ids of all tasks of the set in this person's own order, which is the same at every call."""
-    ids = LabelTask.objects.filter(label_set_id=assignment.label_set_id).order_by().values_list("pk", flat=True)
-    return sorted(ids, key=lambda task: _digest(assignment.order_key, str(task)))
+    return _order(assignment.label_set_id, assignment.label_set.opened_at, assignment.order_key)
+
+
+@lru_cache(maxsize=256)
+def _order(label_set: int, opened_at: datetime, key: str) -> tuple[uuid.UUID, ...]:
+    """Kept, because the tasks of a set never change after it was opened and a person asks at every press."""
+    ids = LabelTask.objects.filter(label_set=label_set).order_by().values_list("pk", flat=True)
+    return tuple(sorted(ids, key=lambda task: _digest(key, str(task))))
 
 
 def tasks_in_order(assignment: Assignment) -> list[LabelTask]:
@@ -143,7 +152,7 @@ def tasks_in_order(assignment: Assignment) -> list[LabelTask]:
     return [found[task] for task in order_of(assignment) if task in found]
 
 
-@transaction.atomic
+@turns.atomic()
 def record(
     *,
     assignment: Assignment,
@@ -174,13 +183,17 @@ def record(
         raise Invalid("This task is not part of this set.")
     if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds <= LONGEST):
         raise Invalid("The seconds of a label are between 0 and those of a day.")
-    assignment = _lock(assignment)
+    assignment = lock(assignment)
     mine = Label.objects.filter(task=task, assignment=assignment)
-    if (same := mine.filter(client=client, sequence=sequence).first()) is not None:
-        return _repeated(same, detect)
-    _refuse_locked(assignment)
-    if mine.filter(client=client, sequence__gt=sequence).exists():
+    known = list(mine.filter(client=client, sequence__gte=sequence).order_by("sequence"))
+    if known and known[0].sequence == sequence:
+        _refuse_other(known[0], detect)
         return mine.latest("id")
+    refuse_locked(assignment)
+    if known:
+        return mine.latest("id")
+    if assignment.label_set.mode == Mode.POOL:
+        LabelClaim.objects.filter(task=task, assignment=assignment).delete()
     return mine.create(
         task=task,
         assignment=assignment,
@@ -188,27 +201,40 @@ def record(
         unsure=unsure,
         comment=comment.strip(),
         seconds=seconds,
-        guideline=guideline or Guideline.objects.filter(label_set=assignment.label_set_id).last(),
+        guideline_id=guideline.pk if guideline else _newest_guideline(assignment.label_set_id),
         client=client,
         sequence=sequence,
         simulated=simulated,
     )
 
 
-def _lock(assignment: Assignment) -> Assignment:
-    """The assignment as it is now, held until the transaction ends; `close` waits for it."""
+def lock(assignment: Assignment) -> Assignment:
+    """The assignment as it is now, held until the transaction ends; `close` waits for it.
+
+    In a pool the set is held too: who gets which task depends on everybody's labels and claims. Always in this
+    order, so that nobody waits for somebody who waits for them.
+    """
     held = Assignment.objects.select_for_update().get(pk=assignment.pk)
-    held.label_set = LabelSet.objects.get(pk=held.label_set_id)
+    sets = LabelSet.objects.all()
+    if assignment.label_set.mode == Mode.POOL:
+        sets = sets.select_for_update(no_key=True)
+    # Read after the lock is had: a set that was closed meanwhile must be seen as closed.
+    held.label_set = sets.get(pk=held.label_set_id)
     return held
 
 
-def _repeated(label: Label, detect: bool) -> Label:
-    if label.detect != detect:
+def _refuse_other(stored: Label, detect: bool) -> None:
+    if stored.detect != detect:
         raise Conflict("This press is stored already, with the other answer. Reload the page and choose again.")
-    return label
 
 
-def _refuse_locked(assignment: Assignment) -> None:
+def _newest_guideline(label_set: int) -> int | None:
+    rows = Guideline.objects.filter(label_set=label_set).order_by("-version")
+    return rows.values_list("pk", flat=True).first()
+
+
+def refuse_locked(assignment: Assignment) -> None:
+    """Raise Conflict where this person's labels are final."""
     if assignment.state == AssignmentState.SUBMITTED:
         raise Conflict("You have submitted your labels; they can't be changed any more.")
     if assignment.label_set.state == LabelSetState.CLOSED:
@@ -218,8 +244,8 @@ def _refuse_locked(assignment: Assignment) -> None:
 @transaction.atomic
 def submit(*, assignment: Assignment) -> Assignment:
     """Lock this person's labels, for ever. In a crossed set only when every task has its label."""
-    assignment = _lock(assignment)
-    _refuse_locked(assignment)
+    assignment = lock(assignment)
+    refuse_locked(assignment)
     labelled = assignment.labels.values("task").distinct().count()
     total = LabelTask.objects.filter(label_set=assignment.label_set_id).count()
     if not labelled:
@@ -229,6 +255,7 @@ def submit(*, assignment: Assignment) -> Assignment:
         raise Conflict(f"{missing} of {total} answers {'is' if missing == 1 else 'are'} still without a label.")
     assignment.state, assignment.submitted_at = AssignmentState.SUBMITTED, timezone.now()
     assignment.save(update_fields=["state", "submitted_at"])
+    assignment.claims.all().delete()
     return assignment
 
 

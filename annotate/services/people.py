@@ -1,10 +1,11 @@
-"""Every change to people: create, deactivate, reactivate, a new password."""
+"""Every change to people: create, deactivate, reactivate, delete, a new password."""
 
 import secrets
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError, RestrictedError
 
 from annotate.models.people import Role, User
 from fpco_site.errors import Conflict, Invalid
@@ -60,6 +61,22 @@ def reactivate(*, person: User, by: User) -> None:
     _check_local(person)
     if not User.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
         raise Conflict(f"{person.username} is active already.")
+
+
+@transaction.atomic
+def delete(*, person: User, by: User) -> None:
+    """Delete an account that nothing rests on. Whoever labelled, wrote or saw anything can only be deactivated."""
+    authors = list(User.objects.select_for_update().filter(role=Role.AUTHOR, is_active=True).order_by("pk"))
+    _check_author(by)
+    if person == by or authors == [person]:
+        raise Conflict("Nobody deletes their own account, nor that of the last active author.")
+    try:
+        person.delete()
+    except (ProtectedError, RestrictedError) as error:
+        raise Conflict(
+            f"{person.username} has a part in this study, which stays as it is, so the account stays too. "
+            "Deactivate it instead."
+        ) from error
 
 
 @transaction.atomic

@@ -16,7 +16,7 @@ from annotate.forms.labels import AdvanceForm, FlagForm, LabelForm
 from annotate.label_list import Listing
 from annotate.models import Assignment, LabelSet, LabelTask, User
 from annotate.permissions import annotator_required, person_of
-from annotate.services import guidelines, labels, task_marks
+from annotate.services import claims, guidelines, labels, task_marks
 from annotate.worklist import Worklist
 from fpco_site.errors import Invalid
 
@@ -73,6 +73,8 @@ def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
         return _after(request, Worklist(work.assignment), chosen, shown)
     if work.assignment.is_locked:
         return redirect("label_set", pk)
+    if not claims.take(assignment=work.assignment, task=task):
+        return redirect_to(work, claims.hand_out(work=work, after=task))
     if request.headers.get("HX-Request") == "true":
         newest = guidelines.latest(work.assignment.label_set)
         return render(request, "annotate/label_task.html#labelling", label_page.part(work, chosen, newest))
@@ -93,11 +95,12 @@ def _record(request: HttpRequest, work: Worklist, task: LabelTask) -> uuid.UUID:
 
 def _after(request: HttpRequest, work: Worklist, task: LabelTask, shown: uuid.UUID) -> HttpResponse:
     """Where it goes on: for a script what changed on its page, else the next answer or the same one."""
-    following = work.next_after(task.pk)
+    goes_on = work.assignment.auto_advance
+    following = claims.hand_out(work=work, after=task.pk) if goes_on else work.next_after(task.pk)
     target = _address(work, following) if following else reverse("label_set", args=[work.assignment.label_set_id])
     if _wants_json(request):
         return JsonResponse({"next": target, "more": following is not None, **_parts(request, work, shown)})
-    return redirect(target if work.assignment.auto_advance else _address(work, task.pk))
+    return redirect(target if goes_on else _address(work, task.pk))
 
 
 def _parts(request: HttpRequest, work: Worklist, shown: uuid.UUID) -> dict[str, Any]:

@@ -78,6 +78,15 @@ def person_reactivate(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("people")
 
 
+@require_POST
+@author_required
+def person_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    person = get_object_or_404(User, pk=pk)
+    people.delete(person=person, by=person_of(request))
+    messages.success(request, f"The account {person.username} is deleted; nothing rested on it.")
+    return redirect("people")
+
+
 @never_cache
 @require_POST
 @author_required

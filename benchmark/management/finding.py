@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from annotate.models import Dataset, Drafter, Item
-from benchmark.models import Detector, EvaluatedModel
+from annotate.models import Dataset, Drafter, Item, User
+from benchmark.models import Detector, EvaluatedModel, ValidationSet
 from fpco_site.errors import Invalid
 
 _SHOWN = 12
@@ -49,6 +49,21 @@ def item_named(key: str) -> Item:
     found = Item.objects.filter(key=key).first()
     if found is None:
         raise Invalid(f"There is no item {key!r}; an item's key stands in the address of its page.")
+    return found
+
+
+def validation_set_named(name: str) -> ValidationSet:
+    rows = ValidationSet.objects.select_related("label_set__dataset", "result_set")
+    found = rows.filter(label_set__name=name).first()
+    if found is None:
+        raise Invalid(f"There is no label set named {name!r}; {_known(rows.values_list('label_set__name', flat=True))}")
+    return found
+
+
+def person_named(name: str) -> User:
+    found = User.objects.filter(username=name).first()
+    if found is None:
+        raise Invalid(f"There is nobody named {name!r}.")
     return found
 
 

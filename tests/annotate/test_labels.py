@@ -1,11 +1,14 @@
 """Blind labelling: what is stored of each press, who may still press, and in which order tasks come."""
 
 import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotate import guidelines
@@ -118,6 +121,32 @@ def test_a_changed_label_is_a_new_row_and_the_latest_counts(lea: User) -> None:
     assert [label.detect for label in Label.objects.current()] == [False]
 
 
+def test_yes_no_yes_is_one_current_label_with_three_rows_of_history(lea: User) -> None:
+    mine = opened([lea]).assignments.get()
+    client = uuid.uuid4()
+    for sequence, detect in enumerate((True, False, True), 1):
+        press(mine, detect=detect, client=client, sequence=sequence)
+    assert list(Label.objects.values_list("detect", flat=True)) == [True, False, True]
+    assert [(label.detect, label.sequence) for label in Label.objects.current()] == [(True, 3)]
+
+
+def test_a_press_that_is_sent_again_late_is_answered_with_the_label_that_counts(lea: User) -> None:
+    mine = opened([lea]).assignments.get()
+    client = uuid.uuid4()
+    press(mine, detect=True, client=client, sequence=1)
+    press(mine, detect=False, client=client, sequence=2)
+    assert press(mine, detect=True, client=client, sequence=1).detect is False
+    assert Label.objects.count() == 2
+
+
+def test_a_label_names_the_guidelines_that_were_in_view(lea: User) -> None:
+    mine = opened([lea]).assignments.get()
+    old = mine.label_set.guidelines.get()
+    mine.label_set.guidelines.create(version=2, text="Newer.")
+    assert press(mine, guideline=old).guideline == old
+    assert press(mine).guideline == mine.label_set.guidelines.get(version=2)
+
+
 def test_a_stale_press_is_ignored(lea: User) -> None:
     mine = opened([lea]).assignments.get()
     client = uuid.uuid4()
@@ -171,17 +200,6 @@ def test_a_closed_set_is_locked_and_never_closed_twice(lea: User, ada: User) -> 
         labels.close(label_set=row, by=ada)
 
 
-def test_a_pool_hands_out_tasks_that_want_labels(lea: User, lou: User, ada: User) -> None:
-    row = opened([lea, lou], n=2, mode="pool", labels_per_task=1)
-    first, second = row.assignments.all()
-    done = labels.tasks_in_order(first)[0]
-    press(first, done)
-    assert Worklist(second).next_after() != done.pk
-    press(second, LabelTask.objects.get(pk=Worklist(second).next_after()))
-    assert Worklist(first).next_after() is None
-    assert labels.submit(assignment=first).state == "submitted"
-
-
 def test_anybody_who_labels_can_join_an_open_pool_once(lea: User, lou: User, rita: User, ada: User) -> None:
     row = opened([lea], mode="pool")
     assert labels.join(label_set=row, by=lou) == labels.join(label_set=row, by=lou)
@@ -228,6 +246,25 @@ def test_twenty_identical_posts_at_once_store_one_row(lea: User) -> None:
         answers = set(threads.map(post, range(20)))
     assert answers == set(Label.objects.values_list("pk", flat=True))
     assert len(answers) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_twenty_identical_posts_of_the_page_at_once_store_one_row(lea: User, as_: Callable[[User], Client]) -> None:
+    mine = opened([lea]).assignments.get()
+    url = reverse("label_task", args=[mine.label_set_id, labels.tasks_in_order(mine)[0].pk])
+    values = {"detect": "1", "client": uuid.uuid4(), "sequence": 1}
+
+    def post(who: Client) -> tuple[int, str]:
+        try:
+            reply = who.post(url, values)
+            return reply.status_code, reply.get("Location", "")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(20) as threads:
+        answers = set(threads.map(post, [as_(lea) for _ in range(20)]))
+    assert answers == {(302, reverse("label_task", args=[mine.label_set_id, labels.tasks_in_order(mine)[1].pk]))}
+    assert Label.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,19 +1,23 @@
-"""Labelling as the person who labels meets it: how long after the key the next answer is on screen."""
+"""Labelling: how long after the key the next answer is on screen, and what saving a label takes the server."""
 
 import json
 import logging
 import os
 import subprocess
 import sys
+import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any
 
-from tests import services
+from tests import published_release, services
 from tests.bench.figures import Figure, Servers
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = 200
+WARM = 20  # labels until everything is imported and every cache is filled
 # From the key, as the browser stamps it, to the end of the frame that shows the next answer.
 WATCH = """() => {
     window.shownAfter = [];
@@ -90,7 +94,78 @@ def _press_through(page_of_set: str, address: str) -> list[float]:
     return times
 
 
-MEASURED: dict[str, Callable[[], list[tuple[str, float, str, str]]]] = {"key_to_next": key_to_next}
+def saving() -> list[tuple[str, float, str, str]]:
+    """Milliseconds that the server needs for the POST of a press, on SQLite with the study's answers stored."""
+    from django.conf import settings
+    from django.core.management import call_command
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    from annotate.models import Dataset
+    from benchmark.models import Response
+    from benchmark.services import validation
+    from fpco_site import static_files
+    from tests import factories
+
+    release = Path(settings.DATA_DIR) / "release"
+    published_release.write_release(release, seed=1)
+    call_command("import_release", str(release), stdout=sys.stderr)
+    static_files.collect_if_changed()
+    people = [factories.person(name, role="annotator") for name in ("lea", "lou")]
+    row = validation.open(dataset=Dataset.objects.get(), annotators=people, by=None, seed=1)
+    clocks = [Clock(person, row.label_set_id) for person in people]
+    for clock in clocks:
+        for _ in range(row.design["drawn"] - 1):
+            clock.press()
+        with CaptureQueriesContext(connection) as queries:
+            clock.press()
+    times = sorted(taken for clock in clocks for taken in clock.times[WARM:-1])
+    on = f"{Response.objects.count():,} answers stored, {len(times)} labels by two people, SQLite, synchronous=FULL"
+    return [
+        ("saving a label, median", median(times), "ms", f"bound: 6; {on}"),
+        ("saving a label, p95", quantiles(times, n=20)[-1], "ms", f"bound: 15; {on}"),
+        ("queries of a saved label", len(queries), "", "those of session and person included"),
+    ]
+
+
+class Clock:
+    """One person who presses as the page's script does; `times` are the server's, every middleware included."""
+
+    def __init__(self, person: Any, label_set: int) -> None:
+        from django.test import Client
+
+        from annotate.models import Assignment
+        from annotate.services import labels
+
+        self.times: list[float] = []
+        self.sequence = 0
+        self.client = Client(SERVER_NAME="127.0.0.1", enforce_csrf_checks=True)
+        self.client.force_login(person)
+        mine = Assignment.objects.select_related("label_set").get(label_set=label_set, person=person)
+        self.order = [f"/label/{label_set}/{task}/" for task in labels.order_of(mine)]
+        self.page = str(uuid.uuid4())
+        self.client.get(self.order[0])
+        self._answer, self.client.handler.get_response = self.client.handler.get_response, self._timed
+
+    def _timed(self, request: Any) -> Any:
+        begun = time.perf_counter()
+        response = self._answer(request)
+        self.times.append(1000 * (time.perf_counter() - begun))
+        return response
+
+    def press(self) -> None:
+        """Label the next answer, while the one after it is on screen already."""
+        address, ahead = self.order[self.sequence], self.order[(self.sequence + 1) % len(self.order)]
+        self.sequence += 1
+        values = {"detect": str(self.sequence % 2), "client": self.page, "sequence": str(self.sequence)}
+        values |= {"seconds": "4.5", "guideline": "1", "shown": ahead.rstrip("/").rpartition("/")[2]}
+        headers = {"X-CSRFToken": self.client.cookies["csrftoken"].value, "Accept": "application/json"}
+        said = self.client.post(address, values, headers=headers)
+        if said.status_code != 200:
+            raise RuntimeError(f"{address}: {said.status_code} {said.text[:300]}")
+
+
+MEASURED: dict[str, Callable[[], list[tuple[str, float, str, str]]]] = {"key_to_next": key_to_next, "saving": saving}
 
 
 def main() -> None:
