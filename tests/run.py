@@ -5,6 +5,7 @@ every pass together. With CI=true or FPCO_NO_SKIPS=1, a skipped test and an empt
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import psycopg
 from fpco_site import processes
 from tests import services
 
+AT_ONCE = 4  # test processes side by side: many wait more than they work
 ROOT = Path(__file__).resolve().parent.parent
 NO_TESTS = 5
 READY = "fpco_ready"
@@ -41,10 +43,22 @@ class Pass:
     local: bool = False
     env: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def weight(self) -> int:
+        """How many test processes it is."""
+        return self.processes or 1
+
 
 PASSES = (
-    Pass("sqlite", "SQLite", "not browser and not full_size", processes=2),
-    Pass("postgres", "PostgreSQL", "(db or worker) and not browser and not full_size", postgres=True, processes=3),
+    Pass("sqlite", "SQLite", "not browser and not full_size and not postgres", processes=2),
+    Pass(
+        "postgres",
+        "PostgreSQL",
+        "(db or worker or postgres) and not browser and not full_size",
+        postgres=True,
+        processes=2,
+        env={"FPCO_KILLS": "3"},
+    ),
     Pass("browser", "Browser", "browser", processes=2),
     Pass("browser-postgres", "Browser on PostgreSQL", "browser and db", postgres=True),
     Pass("full-size", "Release of the published size", "full_size"),
@@ -110,6 +124,11 @@ class Running:
     log: Path | None
     begun: float = field(default_factory=time.monotonic)
 
+    def progress(self) -> str:
+        """How far it is, as its output says."""
+        said = self.log.read_text(errors="replace").rstrip()[-8:] if self.log else ""
+        return f"{self.chosen.title} {share[0]}" if (share := re.findall(r"\d+%", said)) else self.chosen.title
+
     def finish(self, *, strict: bool) -> tuple[Count, str]:
         """What became of it once its process has ended, and a line that says so."""
         took = time.monotonic() - self.begun
@@ -128,9 +147,10 @@ def begin(chosen: Pass, stage: Stage, *, quiet: bool) -> Running:
     command = [*pytest_of(chosen), "-q", "-m", chosen.marks, f"--junitxml={report}"]
     if chosen.processes:
         command += ["-n", str(chosen.processes)]
-    # Test processes of one pass take the first databases of Valkey; passes side by side take the last.
-    broker = stage.broker if chosen.processes else f"{stage.broker}?virtual_host={15 - PASSES.index(chosen)}"
-    env = {**os.environ, **chosen.env, **stage.ready, "CELERY_BROKER_URL": broker, "FPCO_TEST_PASS": chosen.name}
+    env = {**os.environ, **chosen.env, **stage.ready, "FPCO_TEST_PASS": chosen.name}
+    env |= {"CELERY_BROKER_URL": stage.broker, "FPCO_TEST_BROKER": str(first_broker(chosen))}
+    if not chosen.processes:
+        env["CELERY_BROKER_URL"] += f"?virtual_host={first_broker(chosen)}"
     env.pop("DATABASE_URL", None)
     if chosen.postgres:
         env["DATABASE_URL"] = stage.database
@@ -143,29 +163,34 @@ def begin(chosen: Pass, stage: Stage, *, quiet: bool) -> Running:
     return Running(chosen, process, report, log)
 
 
+def first_broker(chosen: Pass) -> int:
+    """The first database of Valkey that a pass takes: each of its processes has one of its own."""
+    return 1 + sum(one.weight for one in PASSES[: PASSES.index(chosen)])
+
+
 def pytest_of(chosen: Pass) -> list[str]:
     """The pytest of a pass and where it looks; that of local models makes its environment first."""
     return [sys.executable, "-m", "tests.local_python" if chosen.local else "pytest"]
 
 
 def run_passes(passes: Sequence[Pass], stage: Stage, *, strict: bool) -> tuple[Count, list[str]]:
-    """Passes of several processes one after another, then those of one process two at a time."""
+    """Passes in their order, side by side as far as `AT_ONCE` goes; one alone goes straight to the terminal."""
     total, lines = Count(), []
-    running: list[Running] = []
+    waiting, running = list(passes), list[Running]()
+    told = time.monotonic()
     try:
-        for at_once, waiting in (
-            (1, [one for one in passes if one.processes]),
-            (2, [one for one in passes if not one.processes]),
-        ):
-            while waiting or running:
-                while waiting and len(running) < at_once:
-                    running.append(begin(waiting.pop(0), stage, quiet=at_once > 1))
-                for ended in [one for one in running if one.process.poll() is not None]:
-                    running.remove(ended)
-                    count, line = ended.finish(strict=strict)
-                    total += count
-                    lines.append(line)
-                time.sleep(0.1)
+        while waiting or running:
+            while waiting and sum(one.chosen.weight for one in running) + waiting[0].weight <= AT_ONCE:
+                running.append(begin(waiting.pop(0), stage, quiet=len(passes) > 1))
+            for ended in [one for one in running if one.process.poll() is not None]:
+                running.remove(ended)
+                count, line = ended.finish(strict=strict)
+                total += count
+                lines.append(line)
+            if time.monotonic() - told > 60:
+                told = time.monotonic()
+                say(" · ".join(one.progress() for one in running))
+            time.sleep(0.1)
     finally:
         processes.stop(*(one.process for one in running))
     return total, lines

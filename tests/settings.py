@@ -27,9 +27,10 @@ os.environ.setdefault("CELERY_BROKER_URL", "memory://")
 if not os.environ.get("DATABASE_URL", "").startswith("postgres"):
     os.environ["DATABASE_URL"] = f"sqlite:///{DATA / 'fpco.sqlite3'}"
 if _xdist and os.environ["CELERY_BROKER_URL"].startswith("redis+socket://"):
-    # Each test process has a database of its own in the one Valkey, counted from 1.
+    # Each test process has a database of its own in the one Valkey.
     _path = os.environ["CELERY_BROKER_URL"].partition("?")[0]
-    os.environ["CELERY_BROKER_URL"] = f"{_path}?virtual_host={int(_xdist.removeprefix('gw')) + 1}"
+    _own = int(_xdist.removeprefix("gw")) + int(os.environ.get("FPCO_TEST_BROKER", "1"))
+    os.environ["CELERY_BROKER_URL"] = f"{_path}?virtual_host={_own}"
 
 from fpco_site.settings import *  # noqa: E402, F403
 from fpco_site.settings import DATABASES, STORAGES  # noqa: E402

@@ -17,7 +17,7 @@ from tests import variants as written
 from tests.stubs import StubServer
 from tests.worker import Celery, until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
 KILLS = int(os.environ.get("FPCO_KILLS", "2"))
 FAMILIES = ("Alder", "Birch", "Cedar")
 

@@ -11,7 +11,7 @@ from annotate.services import imports
 from tests import factories, services
 from tests.worker import Celery, until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
 FILES, KILLS = 240, 2
 
 

@@ -561,7 +561,6 @@ def test_asking_again_in_the_other_way_changes_only_what_waits(ada: User, stub: 
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.worker
 def test_kill_9_while_a_submission_is_on_its_way_submits_nothing_twice(
     ada: User, stub: StubServer, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from benchmark.models import Detection, DetectorLabel, Dialogue, Response, Run
 from benchmark.services import demo_house, demo_labels
 from fpco_site.llm.engine import pump
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.usefixtures("fast_engine")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("fast_engine")]
 
 
 class Stopped(BaseException):

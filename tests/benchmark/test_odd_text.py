@@ -19,7 +19,6 @@ from tests.stubs import Do, StubServer
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.db,
     pytest.mark.usefixtures("fast_engine"),
     pytest.mark.timeout(300),
 ]
@@ -72,6 +71,7 @@ def answered(ada: User, stub: StubServer, providers: Sequence[str]) -> Dataset:
     return dataset
 
 
+@pytest.mark.db
 def test_every_answer_comes_back_true_and_every_reply_byte_for_byte(
     ada: User, stub: StubServer, tmp_path: Path
 ) -> None:

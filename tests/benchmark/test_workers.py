@@ -18,7 +18,7 @@ from tests import factories, services
 from tests.stubs import Do, StubServer
 from tests.worker import Celery, until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.timeout(600)]
 DAY = 24 * 60 * 60
 # A worker that holds a third of what the run may ask at once leaves the rest to the others.
 THIRD = {"FPCO_ENGINE_LANES": "3", "FPCO_ENGINE_WAKE": "0.5"}
