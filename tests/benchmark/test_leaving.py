@@ -39,7 +39,7 @@ def row(lea: User, lou: User, ada: User) -> ValidationSet:
 
 
 def numbers(row: ValidationSet) -> list[dict[str, object]]:
-    return tables_agreement.records(frames_agreement.pairs(frames_agreement.frame(row)), "premise_class")
+    return tables_agreement.records(frames_agreement.kappa_pairs(frames_agreement.frame(row)))
 
 
 def stored() -> list[tuple[object, ...]]:
