@@ -4,26 +4,35 @@ Routes are read from the resolver, so an address that is added later is crawled 
 """
 
 import re
-from collections import deque
+import zipfile
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
+from io import BytesIO
 from itertools import islice, product
+from pathlib import Path
 from typing import Any
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import unquote_to_bytes, urldefrag, urljoin, urlsplit
 
+from django import forms
 from django.apps import apps
+from django.conf import settings
 from django.db import models
 from django.http import HttpResponseBase
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.test.client import FakePayload
+from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve
 from django.urls.resolvers import RoutePattern
+from rest_framework import serializers
 
 from benchmark.models.connections import SUBJECTS
 
 HOST = "http://testserver"
 LIMIT = 20_000
 CHUNKS = 200
+PRESSED = 4
 SKIPPED = ("/static/",)
 LINKS = ("href", "src", "hx-get", "data-href", "data-src", "data-url")
 _ROUTE_PART = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
@@ -56,35 +65,61 @@ class Crawl:
     skip_names: Iterable[str] = ("sign_out",)
     replies: list[Reply] = field(default_factory=list)
 
-    def run(self, *, methods: Iterable[str] = ("GET",), probe: str = "") -> list[Reply]:
-        """Every route with every id, then every link; `probe` is a query that each page gets once more."""
+    def run(self, *, probes: Iterable[str] = ()) -> list[Reply]:
+        """GET every route with every id, then every link; `probes` are queries that each page gets once more."""
         skipped = set(addresses(self.words, only=self.skip_names))
         queue = deque(sorted(url for url in set(addresses(self.words)) - skipped if url.startswith(self.within)))
         seen = set(queue) | skipped
         while queue:
-            url = queue.popleft()
-            for found in self._visit(url, methods, probe):
+            for found in self._visit(queue.popleft(), probes):
                 if found not in seen and found.startswith(self.within):
                     seen.add(found)
                     queue.append(found)
             assert len(self.replies) < LIMIT, "The crawl does not end: something links to ever new addresses."
         return self.replies
 
-    def _visit(self, url: str, methods: Iterable[str], probe: str) -> Iterator[str]:
-        for method in methods:
-            if method == "OPTIONS" and not url.startswith("/api/"):
-                continue
-            reply = self._ask(method, url)
-            if method == "GET":
-                yield from links(reply)
-                if probe and reply.status == 200 and "?" not in url:
-                    self._ask(method, f"{url}?{probe}")
+    def press(self) -> list[Reply]:
+        """POST to some addresses of every route that was visited, and OPTIONS to those of the API.
+
+        Returns these replies alone.
+        """
+        before, tried = len(self.replies), Counter[str]()
+        for url in dict.fromkeys(reply.url for reply in self.replies if "?" not in reply.url):
+            route = _route_of(url)
+            tried[route] += 1
+            if tried[route] <= PRESSED:
+                self._ask("POST", url)
+                if url.startswith("/api/"):
+                    self._ask("OPTIONS", url)
+        return self.replies[before:]
+
+    def _visit(self, url: str, probes: Iterable[str]) -> Iterator[str]:
+        reply = self._ask("GET", url)
+        yield from links(reply)
+        if reply.status == 200 and "?" not in url:
+            for probe in probes:
+                self._ask("GET", f"{url}?{probe}")
 
     def _ask(self, method: str, url: str) -> Reply:
-        raw = self.client.generic(method, url)
+        raw = answer(self.client, method, url)
         reply = Reply(method, url, raw.status_code, _headers(raw), _body(raw))
         self.replies.append(reply)
         return reply
+
+
+def _route_of(url: str) -> str:
+    try:
+        return str(resolve(url).route)
+    except Resolver404:
+        return ""
+
+
+def answer(client: Client, method: str, url: str) -> HttpResponseBase:
+    """What the site answers this client. Past the client's own `request`, which copies every template's context."""
+    parts = urlsplit(url)
+    path = unquote_to_bytes(parts.path).decode("iso-8859-1")
+    asked = {"PATH_INFO": path, "QUERY_STRING": parts.query, "REQUEST_METHOD": method, "CONTENT_LENGTH": "0"}
+    return client.handler(client._base_environ(**asked, **{"wsgi.input": FakePayload(b"")}))
 
 
 def _headers(raw: HttpResponseBase) -> str:
@@ -93,8 +128,24 @@ def _headers(raw: HttpResponseBase) -> str:
 
 
 def _body(raw: Any) -> str:
-    data = b"".join(islice(raw.streaming_content, CHUNKS)) if raw.streaming else raw.content
-    return bytes(data).decode("utf-8", "replace")
+    """The text of a reply: of a PDF what can be read in it, of an archive its names and all that it holds."""
+    if not raw.streaming:
+        return text_of(bytes(raw.content))
+    whole = None if "zip" in raw.get("Content-Type", "") else CHUNKS
+    return text_of(b"".join(islice(raw.streaming_content, whole)))
+
+
+def text_of(data: bytes) -> str:
+    """Bytes as text, whatever they are packed in."""
+    if data.startswith(b"%PDF"):
+        from pypdf import PdfReader
+
+        found = PdfReader(BytesIO(data))
+        return "\n".join([str(found.metadata), *(page.extract_text() for page in found.pages)])
+    if data.startswith(b"PK\x03\x04"):
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            return "\n".join(f"{name}\n{text_of(archive.read(name))}" for name in archive.namelist())
+    return data.decode("utf-8", "replace")
 
 
 # Addresses ------------------------------------------------------------------------------------------
@@ -164,13 +215,42 @@ def keys(*fields: str) -> list[str]:
     return sorted(found - {""})
 
 
+# Questions ------------------------------------------------------------------------------------------
+
+_ASKED = re.compile(
+    r"""(?:(?:GET|query_params)(?:\.get(?:list)?\(|\[)|\w+\(request(?:\.GET)?,\s)["'](?P<name>[a-z_]+)["']"""
+)
+CODE = ("annotate", "benchmark", "fpco_site")
+
+
+@cache
+def parameters() -> tuple[str, ...]:
+    """Every name that some page may ask an address for: read from the code, the forms and the serializers there are."""
+    assert get_resolver().url_patterns  # which imports every form and serializer
+    found = {
+        match["name"]
+        for room in CODE
+        for path in (Path(settings.BASE_DIR) / room).rglob("*.py")
+        for match in _ASKED.finditer(path.read_text(encoding="utf-8"))
+    }
+    waiting: list[type] = [forms.BaseForm, serializers.BaseSerializer]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if kind.__module__.partition(".")[0] in CODE:
+            found |= {*getattr(kind, "base_fields", ()), *getattr(kind, "_declared_fields", ())}
+    return tuple(
+        sorted(found | {"ordering", "order", "order_by", "sort", "search", "format", "fields", "expand", "include"})
+    )
+
+
 # Links ----------------------------------------------------------------------------------------------
 
 
 def links(reply: Reply) -> Iterator[str]:
     """Where a reply leads within this site: links, redirects, fragments, addresses in JSON."""
     found = [value.partition(": ")[2] for value in reply.headers.splitlines() if _leads(value)]
-    if "text/html" in reply.headers:
+    if "text/html" in reply.headers and reply.status != 404:  # a page that is not there leads where every page leads
         page = _Links()
         page.feed(reply.body)
         found += page.found

@@ -77,7 +77,9 @@ class AdjudicationViewSet(viewsets.ViewSet):
         found = adjudication.dockets_for(person_of(request))
         return Response(DocketSerializer(found, many=True).data, headers=NO_STORE)
 
-    @extend_schema(responses=DisagreementSerializer(many=True), parameters=[_SET_ID])
+    @extend_schema(
+        operation_id="adjudications_of_set", responses=DisagreementSerializer(many=True), parameters=[_SET_ID]
+    )
     def retrieve(self, request: Request, pk: int) -> Response:
         """The disagreements of one set, without names, in an order that says nothing."""
         found = self._docket(request, pk)

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.http import HttpRequest, HttpResponse
@@ -29,6 +30,7 @@ from benchmark.models import (
     Dialogue,
     EvaluatedModel,
     Exposure,
+    Opened,
     Response,
     ResultSet,
     Run,
@@ -37,14 +39,17 @@ from benchmark.models import (
 )
 from benchmark.services import spending, validation
 from tests import factories
-from tests.crawl import Crawl, Reply
+from tests.crawl import Crawl, Reply, parameters
 
 As = Callable[[User], Client]
 SEED = 730073007
 ANSWER = re.compile(r"zq\d{9}zq")
+_DIGITS = re.compile(r"\d{9,}")
 WORDS = ("corr_tp", "corr_tp.csv", "canary-detector", "Canary Model A", "identity", "H1", "H2", "json", "svg")
-LABEL_PAGES = ("/label/", "/api/v1/label-sets/", "/api/v1/label-tasks/")
-PROBE = "search=zq&q=Canary&ordering=run__model__name&model=Canary+Model+A&run=771000001&dataset=1&show=all&format=json"
+LABEL_PAGES = ("/label/", "/api/v1/label-sets/", "/api/v1/label-tasks/", "/api/v1/adjudications/")
+# Values that find what is hidden without holding it: a page that echoes them tells nothing.
+WORD, NUMBER, ORDER = "anary", "771000001", "-run__model__name"
+ADMIN = tuple(f"/admin/{page}" for page in ("", "annotate/label/", "annotate/user/", "benchmark/validationitem/"))
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,9 @@ class House:
 
 
 @pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    """Thousands of addresses that do not exist are not worth a line each."""
+def _quiet(settings: Any) -> Iterator[None]:
+    """Thousands of addresses that do not exist are not worth a line each, nor a query for the session."""
+    settings.SESSION_ENGINE = "django.contrib.sessions.backends.cache"
     logging.disable(logging.WARNING)
     yield
     logging.disable(logging.NOTSET)
@@ -172,16 +178,30 @@ def say(row: ValidationSet, who: User, *, comment: str, detect: bool, n: int) ->
         )
 
 
+def probes() -> list[str]:
+    """Every name that some page asks for, at once: with a word, with a number, and to order by what is hidden."""
+    names = parameters()
+    return [urlencode(dict.fromkeys(names, value)) for value in (WORD, NUMBER, ORDER)]
+
+
 def leaks(replies: Iterable[Reply], forbidden: Iterable[str]) -> list[str]:
     """Each forbidden word with the address that tells it; an address may repeat what it was asked with."""
-    words = [word.lower() for word in forbidden]
+    words = {word.lower() for word in forbidden}
+    numbers = {word for word in words if word.isdecimal()}
+    told: dict[str, set[str]] = {}
     found = []
     for reply in replies:
         text = reply.everything.lower()
-        found += [
-            f"{reply.method} {reply.url}: {word}" for word in words if word in text and word not in reply.url.lower()
-        ]
+        if text not in told:
+            told[text] = {word for word in words - numbers if word in text} | _numbers(text, numbers)
+        found += [f"{reply.method} {reply.url}: {word}" for word in sorted(told[text]) if word not in reply.url.lower()]
     return found
+
+
+def _numbers(text: str, wanted: set[str]) -> set[str]:
+    """Those of many numbers that a text holds, be it within longer ones."""
+    runs = set(_DIGITS.findall(text))
+    return wanted & runs | {number for run in runs - wanted if len(run) > 9 for number in wanted if number in run}
 
 
 def foreign_answers(replies: Iterable[Reply], own: set[str]) -> list[str]:
@@ -207,61 +227,84 @@ def hidden_from_annotators(house: House) -> list[str]:
 # A person who only annotates ------------------------------------------------------------------------
 
 
-def test_lea_finds_no_model_run_detector_verdict_or_other_person(house: House, as_: As) -> None:
-    replies = Crawl(as_(house.lea), WORDS).run(methods=("GET", "POST", "OPTIONS"), probe=PROBE)
+def test_lea_finds_nothing_hidden_anywhere_and_nothing_that_she_sees_depends_on_it(house: House, as_: As) -> None:
+    """Every address with every id, every parameter and method; once more after all that is hidden has changed."""
+    client, hidden = as_(house.lea), hidden_from_annotators(house)
+    crawl, replies = everywhere(client)
     visited = {reply.url for reply in replies if reply.status == 200}
-    assert any(ANSWER.search(reply.body) for reply in replies), "The crawl did not reach Lea's own tasks."
     assert f"/label/{house.row.label_set_id}/" in visited
     assert f"/api/v1/label-sets/{house.row.label_set_id}/tasks/" in visited
-    assert leaks(replies, hidden_from_annotators(house)) == []
-    assert foreign_answers(replies, house.answers_of(house.lea)) == []
-    assert [f"{reply.method} {reply.url}" for reply in replies if reply.status >= 500] == []
-
-
-def test_nothing_that_lea_sees_depends_on_what_is_hidden(house: House, as_: As) -> None:
-    client = as_(house.lea)
-    before = seen_by(client)
+    assert any(ANSWER.search(reply.body) for reply in replies), "The crawl did not reach Lea's own tasks."
+    assert_nothing_told(replies, hidden, house.answers_of(house.lea))
     change_all_that_is_hidden(house)
-    after = seen_by(client)
-    assert {url for url in before if before[url] != after[url]} == set()
+    assert_same(replies, everywhere(client)[1])
+    assert_nothing_told(crawl.press(), hidden, house.answers_of(house.lea))
 
 
 def test_a_submitted_set_tells_lea_nothing_more(house: House, as_: As) -> None:
     say(house.row, house.lea, comment="mine alone", detect=True, n=99)
     labels.submit(assignment=house.row.label_set.assignments.get(person=house.lea))
+    assert_nothing_told(within_labelling(as_(house.lea)), hidden_from_annotators(house), house.answers_of(house.lea))
+
+
+def test_disagreements_of_a_closed_set_tell_lea_no_name_and_no_machine(house: House, as_: As) -> None:
+    for who, detect in ((house.lea, True), (house.author, False)):
+        say(house.row, who, comment="in my own words", detect=detect, n=99)
     validation.close(validation_set=house.row, by=house.author)
-    replies = Crawl(as_(house.lea), WORDS, LABEL_PAGES).run()
-    assert leaks(replies, hidden_from_annotators(house)) == []
+    replies = within_labelling(as_(house.lea))
+    assert any("/decisions/" in reply.url and ANSWER.search(reply.body) for reply in replies)
+    assert_nothing_told(replies, hidden_from_annotators(house), house.answers_of(house.lea))
 
 
 # An author with an open assignment ------------------------------------------------------------------
 
 
-def hidden_from_blind_authors() -> list[str]:
-    return ["canary-raw", "canary-finish", "mine alone", str(SEED)]
-
-
-def test_an_author_who_labels_finds_no_answer_of_the_dataset(house: House, as_: As) -> None:
-    replies = Crawl(as_(house.author), WORDS).run(probe=PROBE)
+def test_an_author_who_labels_finds_no_answer_and_nothing_depends_on_a_single_verdict(house: House, as_: As) -> None:
+    client, own = as_(house.author), house.answers_of(house.author)
+    hidden = ["canary-raw", "canary-finish", "mine alone", str(SEED)]
+    crawl, replies = everywhere(client)
     assert any(ANSWER.search(reply.body) for reply in replies), "The crawl did not reach the author's own tasks."
-    assert foreign_answers(replies, house.answers_of(house.author)) == []
-    assert leaks(replies, hidden_from_blind_authors()) == []
-    assert [f"{reply.method} {reply.url}" for reply in replies if reply.status >= 500] == []
-
-
-def test_nothing_that_an_author_who_labels_sees_depends_on_a_single_verdict(house: House, as_: As) -> None:
-    client = as_(house.author)
-    before = seen_by(client)
+    assert_nothing_told(replies, hidden, own)
     swap_verdicts_within_a_cell(house)
-    after = seen_by(client)
-    assert {url for url in before if before[url] != after[url]} == set()
+    assert_same(replies, everywhere(client)[1])
+    assert_nothing_told(crawl.press(), hidden, own)
 
 
 def test_an_author_without_an_assignment_is_not_blind(house: House, as_: As) -> None:
-    """The contrary: the same crawl finds verdicts and people where nobody labels."""
+    """The contrary: the same crawl finds seed and people where nobody labels, in the PDF of the report too."""
     house.row.label_set.assignments.filter(person=house.author).update(state="submitted")
-    replies = Crawl(as_(house.author), WORDS, ("/validation/",)).run()
-    assert leaks(replies, [str(SEED)]) != []
+    found = leaks(Crawl(as_(house.author), WORDS, ("/validation/",)).run(), [str(SEED)])
+    assert any("blindness.pdf" in leak for leak in found)
+    assert any(leak.startswith(f"GET /validation/{house.row.pk}/: ") for leak in found)
+
+
+def test_there_is_no_admin(house: House, as_: As) -> None:
+    for who in (house.lea, house.author):
+        assert {as_(who).get(url).status_code for url in ADMIN} == {404}
+
+
+def assert_nothing_told(replies: list[Reply], hidden: list[str], own: set[str]) -> None:
+    assert leaks(replies, hidden) == []
+    assert foreign_answers(replies, own) == []
+    assert [f"{reply.method} {reply.url}" for reply in replies if reply.status >= 500] == []
+
+
+def assert_same(before: list[Reply], after: list[Reply]) -> None:
+    """The same addresses with the same replies, but for what is random in each reply."""
+    first, second = ({reply.url: seen(reply) for reply in replies} for replies in (before, after))
+    assert {url for url in first.keys() | second.keys() if first.get(url) != second.get(url)} == set()
+
+
+def everywhere(client: Client) -> tuple[Crawl, list[Reply]]:
+    """The whole site, from a record in which nobody has looked at anything."""
+    Exposure.objects.all().delete()
+    Opened.objects.all().delete()
+    crawl = Crawl(client, WORDS)
+    return crawl, crawl.run(probes=probes())
+
+
+def within_labelling(client: Client) -> list[Reply]:
+    return Crawl(client, WORDS, LABEL_PAGES).run()
 
 
 # The tests themselves -------------------------------------------------------------------------------
@@ -297,8 +340,7 @@ def test_a_field_added_to_a_serializer_by_mistake_is_found(
 
     monkeypatch.setattr(TaskSerializer, "get_model", get_model, raising=False)
     monkeypatch.setitem(TaskSerializer._declared_fields, "model", serializers.SerializerMethodField())
-    replies = Crawl(as_(house.lea), WORDS, LABEL_PAGES).run()
-    assert any("/label-sets/" in leak for leak in leaks(replies, ["canary model"]))
+    assert any("/label-sets/" in leak for leak in leaks(within_labelling(as_(house.lea)), ["canary model"]))
 
 
 def test_a_verdict_added_by_mistake_is_found(house: House, as_: As, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,10 +350,10 @@ def test_a_verdict_added_by_mistake_is_found(house: House, as_: As, monkeypatch:
     monkeypatch.setattr(TaskSerializer, "get_hint", get_hint, raising=False)
     monkeypatch.setitem(TaskSerializer._declared_fields, "hint", serializers.SerializerMethodField())
     client = as_(house.lea)
-    before = seen_by(client, LABEL_PAGES)
+    before = within_labelling(client)
     change_all_that_is_hidden(house)
-    after = seen_by(client, LABEL_PAGES)
-    assert any("/label-sets/" in url for url in before if before[url] != after[url])
+    with pytest.raises(AssertionError, match="/label-sets/"):
+        assert_same(before, within_labelling(client))
 
 
 # Two worlds -----------------------------------------------------------------------------------------
@@ -326,12 +368,9 @@ _CHANCE = (
 )
 
 
-def seen_by(client: Client, within: tuple[str, ...] = ("/",)) -> dict[str, str]:
-    """Every reply that a signed-in person gets, without what is random in each reply."""
-    Exposure.objects.all().delete()
-    return {
-        reply.url: f"{reply.status} {_without_chance(reply.everything)}" for reply in Crawl(client, WORDS, within).run()
-    }
+def seen(reply: Reply) -> str:
+    """What came back, without what is random in each reply."""
+    return f"{reply.status} {_without_chance(reply.everything)}"
 
 
 def _without_chance(text: str) -> str:
