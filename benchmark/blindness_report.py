@@ -27,7 +27,13 @@ SHOWN = {
     "response": "answer, as plain text",
     "image": "picture",
 }
-TOLD_ELSEWHERE = {"cells", "shortfalls", "naming", "sha256"}  # parts of a design with a place of their own
+TOLD_ELSEWHERE = {
+    "cells",
+    "shortfalls",
+    "naming",
+    "sha256",
+    "probabilities",
+}  # parts of a design with a place of their own
 NAMING = {
     "rule": "Rule",
     "found": "Among the answers that could be drawn",
@@ -181,7 +187,11 @@ def _who(work: Sequence[Work], people: People) -> Section:
         [
             people(mine.assignment.person),
             mine.assignment.person.role,
-            mine.assignment.state,
+            "open"
+            if not mine.assignment.is_locked
+            else "submitted"
+            if mine.assignment.submitted_at
+            else "locked by closing",
             moment(evidence.locked_at(mine.assignment)),
             f"{mine.labelled} of {mine.total}",
             moment(mine.assignment.practised_at),

@@ -14,7 +14,7 @@ from io import BytesIO
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote_to_bytes, urldefrag, urljoin, urlsplit
+from urllib.parse import parse_qsl, unquote_to_bytes, urldefrag, urljoin, urlsplit
 
 from django import forms
 from django.apps import apps
@@ -33,6 +33,7 @@ HOST = "http://testserver"
 LIMIT = 20_000
 CHUNKS = 200
 PRESSED = 4
+SAMPLES = 12  # links to one address that ask for the same, such as pages or cells
 SKIPPED = ("/static/",)
 LINKS = ("href", "src", "hx-get", "data-href", "data-src", "data-url")
 _ROUTE_PART = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
@@ -69,12 +70,14 @@ class Crawl:
         """GET every route with every id, then every link; `probes` are queries that each page gets once more."""
         skipped = set(addresses(self.words, only=self.skip_names))
         queue = deque(sorted(url for url in set(addresses(self.words)) - skipped if url.startswith(self.within)))
-        seen = set(queue) | skipped
+        seen, samples = set(queue) | skipped, Counter[tuple[str, frozenset[str]]]()
         while queue:
             for found in self._visit(queue.popleft(), probes):
-                if found not in seen and found.startswith(self.within):
+                kind = _kind_of(found)
+                if found not in seen and found.startswith(self.within) and samples[kind] < SAMPLES:
                     seen.add(found)
                     queue.append(found)
+                    samples[kind] += bool(kind[1])
             assert len(self.replies) < LIMIT, "The crawl does not end: something links to ever new addresses."
         return self.replies
 
@@ -105,6 +108,12 @@ class Crawl:
         reply = Reply(method, url, raw.status_code, _headers(raw), _body(raw))
         self.replies.append(reply)
         return reply
+
+
+def _kind_of(url: str) -> tuple[str, frozenset[str]]:
+    """The address and the names of what is asked of it: links that ask for the same differ in values alone."""
+    path, _, query = url.partition("?")
+    return path, frozenset(name for name, _ in parse_qsl(query, keep_blank_values=True))
 
 
 def _route_of(url: str) -> str:
@@ -220,6 +229,7 @@ def keys(*fields: str) -> list[str]:
 _ASKED = re.compile(
     r"""(?:(?:GET|query_params)(?:\.get(?:list)?\(|\[)|\w+\(request(?:\.GET)?,\s)["'](?P<name>[a-z_]+)["']"""
 )
+ORDERINGS = {"ordering", "order", "order_by", "sort"}
 CODE = ("annotate", "benchmark", "fpco_site")
 
 

@@ -39,7 +39,7 @@ from benchmark.models import (
 )
 from benchmark.services import spending, validation
 from tests import factories
-from tests.crawl import Crawl, Reply, parameters
+from tests.crawl import ORDERINGS, Crawl, Reply, parameters
 
 As = Callable[[User], Client]
 SEED = 730073007
@@ -179,9 +179,10 @@ def say(row: ValidationSet, who: User, *, comment: str, detect: bool, n: int) ->
 
 
 def probes() -> list[str]:
-    """Every name that some page asks for, at once: with a word, with a number, and to order by what is hidden."""
+    """Every name that some page asks for, at once: with a word (or to order by what is hidden), and with a number."""
     names = parameters()
-    return [urlencode(dict.fromkeys(names, value)) for value in (WORD, NUMBER, ORDER)]
+    words = {name: ORDER if name in ORDERINGS else WORD for name in names}
+    return [urlencode(words), urlencode(dict.fromkeys(names, NUMBER))]
 
 
 def leaks(replies: Iterable[Reply], forbidden: Iterable[str]) -> list[str]:

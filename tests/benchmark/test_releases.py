@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotate.models import Dataset, Label, LabelTask, User
-from annotate.services import datasets
+from annotate.models import Adjudication, Dataset, Label, LabelTask, User
+from annotate.services import adjudication, datasets
 from benchmark import frames, reader, tables
 from benchmark.models import (
     Attempt,
@@ -99,6 +99,10 @@ def human_labels(dataset: Dataset, run: Run) -> None:
                 client="8c0c1f0e-5d5f-4b0c-9a54-2f6f5b1f7a11",
                 sequence=1,
             )
+    first, second = LabelTask.objects.filter(label_set=label_set)[:2]
+    third = adjudication.decide(task=first, detect=False, reason="At first sight.", by=factories.person("cara"))
+    adjudication.decide(task=first, detect=True, reason="It repairs.", by=third.decided_by, seen=third.pk)
+    adjudication.decide(task=second, detect=False, reason="It\x00 hedges.", by=people[1], together=True)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -170,6 +174,20 @@ def test_a_release_names_no_person_and_no_comment(release: Path) -> None:
     assert b'"annotator":"H1"' in (release / "human_labels.jsonl").read_bytes()
 
 
+def test_decisions_travel_beside_the_labels_with_their_reasons(release: Path) -> None:
+    rows = [json.loads(line) for line in (release / "adjudications.jsonl").read_text().splitlines()]
+    assert [(row["detect"], row["reason"], row["together"], row["decided_by"]) for row in rows] == [
+        (True, "It repairs.", False, "third"),
+        (False, "It\x00 hedges.", True, "H2"),
+    ]
+    assert "adjudications.jsonl" in (release / "README.md").read_text()
+    releases.import_folder(folder=release, by=None)
+    third, together = Adjudication.objects.order_by("id")
+    assert (third.detect, third.reason, third.decided_by.imported) == (True, "It repairs.", True)
+    assert together.decided_by == together.task.label_set.assignments.get(pseudonym="H2").person
+    assert adjudication.docket(third.task.label_set).done == 2
+
+
 def test_the_tables_of_a_release_are_those_of_the_page(release: Path) -> None:
     releases.import_folder(folder=release, by=None)
     result_set = results.default(Dataset.objects.get())
@@ -221,6 +239,9 @@ BAD = [
     ("items.jsonl", lambda r: r[0].update(author="Another"), r"items are not those that the manifest describes"),
     ("human_labels.jsonl", lambda r: r[0].update(inclusion_probability=0), r"line 1: an inclusion probability"),
     ("human_labels.jsonl", lambda r: r.append(dict(r[0])), r"human_labels.jsonl, line \d+: .* twice"),
+    ("adjudications.jsonl", lambda r: r.append(dict(r[0])), r"adjudications.jsonl, line 3: .* decided twice"),
+    ("adjudications.jsonl", lambda r: r[0].update(reason=" "), r"line 1: a decision needs its reason"),
+    ("adjudications.jsonl", lambda r: r[0].update(set="Another"), r"line 1: nobody differs on"),
     ("labels.jsonl", lambda r: r[0].update(detect=not r[0]["detect"]), r"tables/\w+.csv is not what the labels"),
 ]
 
