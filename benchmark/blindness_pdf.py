@@ -102,7 +102,7 @@ def _styles() -> dict[str, Any]:
 
 
 def _section(section: Section, width: float, styles: dict[str, Any]) -> list[Any]:
-    from reportlab.platypus import Paragraph
+    from reportlab.platypus import Paragraph, Spacer
 
     story = [Paragraph(_text(section.title), styles["heading"])]
     if section.text:
@@ -113,6 +113,7 @@ def _section(section: Section, width: float, styles: dict[str, Any]) -> list[Any
             for name, value in section.facts
         ]
         story.append(_grid(rows, [width * 0.28, width * 0.72], header=False))
+        story.append(Spacer(1, 5))
     if section.table is not None and section.table.rows:
         story.append(_table(section.table, width, styles))
     elif section.empty:
