@@ -88,6 +88,11 @@ def test_each_failure_says_what_to_do(stub: StubServer, monkeypatch: pytest.Monk
     expected = {
         "keyless": (served(stub, "keyless", api_key_env="NO_SUCH_KEY"), "key", "NO_SUCH_KEY is not set"),
         "wrong-key": (served(stub, "wrong-key", "unauthorized"), "key", f"refused the key in {KEY} (401)"),
+        "wrong-gemini": (
+            served(stub, "wrong-gemini", "unauthorized", provider="gemini"),
+            "key",
+            f"refused the key in {KEY} (400)",
+        ),
         "spent": (served(stub, "spent", "quota"), "key", "add credit"),
         "nowhere": (served(stub, "nowhere", base_url=nowhere), "address", "check the address"),
         "hanging": (served(stub, "hanging", "hang", timeout=0.3), "address", "no answer within 0.3 s"),

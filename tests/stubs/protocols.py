@@ -186,6 +186,9 @@ class GenerateContent:
         return 200, {"candidates": [candidate], **shared}
 
     def error(self, status: int, code: str, message: str) -> dict[str, Any]:
+        if code == "invalid_api_key":
+            reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+            return {"error": {"code": status, "message": message, "status": "INVALID_ARGUMENT", "details": [reason]}}
         return {"error": {"code": status, "message": message, "status": code.upper()}}
 
 

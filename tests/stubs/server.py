@@ -286,7 +286,9 @@ def _headers(number: int) -> dict[str, str]:
 
 
 def _error(do: Do, protocol: Dialect, key: str, number: int) -> web.Response:
-    status = {"rate_limit": 429, "quota": 429, "unauthorized": 401}.get(do.what, do.status)
+    # Gemini says so with a plain 400.
+    unauthorized = 400 if protocol.name == "gemini" else 401
+    status = {"rate_limit": 429, "quota": 429, "unauthorized": unauthorized}.get(do.what, do.status)
     code = {"rate_limit": "rate_limit_exceeded", "quota": "insufficient_quota", "unauthorized": "invalid_api_key"}
     message = f"Incorrect API key provided: {key}." if do.what == "unauthorized" else do.message
     headers = _headers(number) | ({"retry-after": do.retry_after} if do.retry_after is not None else {})

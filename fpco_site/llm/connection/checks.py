@@ -7,7 +7,7 @@ from enum import StrEnum
 from fpco_site.llm import detection, settings_rules
 from fpco_site.llm.connection import refusals, sight
 from fpco_site.llm.connection.steps import SAMPLE, Kind, Past, Probe, Step
-from fpco_site.llm.engine.advice import NOT_CONFIGURED
+from fpco_site.llm.engine.advice import NOT_CONFIGURED, WRONG_KEY
 from fpco_site.llm.strict_json import ParseError
 
 QUOTED = 120  # characters of a reply that a sentence repeats
@@ -54,11 +54,12 @@ def _key(probe: Probe, subject: Subject) -> Check:
     say = _row("key")
     last = probe.history[-1]
     key = subject.key_name
+    refused = last.status in (401, 403) or _is_wrong_key(last)
     if last.code == NOT_CONFIGURED:
         return say(Mark.BAD, f"{last.words} Set it where the worker runs, restart the worker, then test again.")
-    if not key and last.status not in (401, 403):
+    if not key and not refused:
         return say(Mark.GOOD, "It needs no key.")
-    if last.status in (401, 403):
+    if refused:
         where = f"the key in {key}" if key else "to be asked without a key: name the variable that holds one"
         return say(Mark.BAD, f"The provider refused {where} ({last.status}). {_said(last)}")
     if _is_money(last):
@@ -193,7 +194,8 @@ def _settings(probe: Probe, subject: Subject) -> Check:
     if subject.simulated:
         return say(Mark.UNTOLD, "Simulated: no settings are sent.")
     refused_whole = last.failed and last.status in refusals.REFUSING and not _is_picture(probe)
-    if refused_whole and last.step is not Step.RECALL and last.code.lower() != "model_not_found":
+    elsewhere = last.step is Step.RECALL or last.code.lower() == "model_not_found" or _is_wrong_key(last)
+    if refused_whole and not elsewhere:
         return say(Mark.BAD, f"The request is refused ({last.status}): change the setting that it names. {_said(last)}")
     if not any(not past.failed for past in probe.history):
         return say(Mark.UNTOLD, "No answer came, so nothing is known of the settings.")
@@ -265,6 +267,11 @@ def _reached(probe: Probe) -> bool:
 def _is_picture(probe: Probe) -> bool:
     plain = _latest(probe, Step.PLAIN)
     return plain is not None and not plain.failed
+
+
+def _is_wrong_key(past: Past) -> bool:
+    """As some say with a plain 400."""
+    return past.code.lower() in WRONG_KEY
 
 
 def _is_money(past: Past) -> bool:
