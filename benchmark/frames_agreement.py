@@ -84,6 +84,11 @@ class Frame:
         return self.mode == Mode.POOL
 
     @property
+    def decided(self) -> bool:
+        """Whether there is an adjudicated label."""
+        return bool(self.of_kind(DECIDED))
+
+    @property
     def equal(self) -> bool:
         """Whether every answer was drawn with the same probability."""
         return bool(np.ptp(self.probabilities) < 1e-9) if self.n else True

@@ -271,9 +271,17 @@ def _limits(tables: Tables) -> dict[str, Limits]:
     names = ("kappa", "ac1", "positive", "negative")
     if len(tables) < 2:
         return dict.fromkeys(names, (None, None, ONE_IMAGE))
-    swapped = tables[:, [0, 2, 1, 3]]
-    drawn = coefficients(resample(max(tables, swapped, key=lambda rows: sorted(rows.tolist()))))
+    drawn = coefficients(resample(_oriented(tables)))
     return {name: percentiles(getattr(drawn, name)) for name in names}
+
+
+def _oriented(tables: Tables) -> Tables:
+    """The same tables whichever rater comes first: the one that alone sees more corrections, or else by image."""
+    swapped = tables[:, [0, 2, 1, 3]]
+    first_only, second_only = int(tables[:, 1].sum()), int(tables[:, 2].sum())
+    if first_only != second_only:
+        return tables if first_only > second_only else swapped
+    return max(tables, swapped, key=lambda rows: sorted(rows.tolist()))
 
 
 def _raw(tables: Tables) -> dict[str, Coefficient]:

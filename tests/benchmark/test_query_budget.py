@@ -46,6 +46,7 @@ PAGES = [
     ("dialogue_detail", "dialogue"),
     ("results", ""),
     ("agreement", ""),
+    ("detector_agreement", ""),
     ("validation_list", ""),
     ("image_list", ""),
     ("review_queue", ""),

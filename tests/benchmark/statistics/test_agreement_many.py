@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmark.statistics.accuracy import accuracy
 from benchmark.statistics.agreement_many import many
-from benchmark.statistics.bootstrap import RARELY_DEFINED, percentiles, weights
+from benchmark.statistics.bootstrap import RARELY_DEFINED, percentiles, resample, running_weights
 
 LABELS = st.lists(st.tuples(*[st.sampled_from([-1, 0, 1])] * 3, st.integers(0, 6)), min_size=1, max_size=25)
 
@@ -64,10 +64,18 @@ def test_neither_the_order_of_raters_nor_of_answers_matters(rows, random):
 
 
 def test_every_repetition_draws_as_many_images_as_there_are():
-    drawn = weights(37)
-    assert drawn.shape == (2000, 37)
-    assert (drawn.sum(axis=1) == 37).all()
-    assert drawn.mean(axis=0) == pytest.approx(1, abs=0.1)
+    drawn = np.diff(running_weights(37), axis=0)
+    assert drawn.shape == (37, 2000)
+    assert (drawn.sum(axis=0) == 37).all()
+    assert drawn.mean(axis=1) == pytest.approx(1, abs=0.1)
+
+
+def test_rows_that_are_alike_are_drawn_together_and_not_less():
+    # Ten of 40 images add one: their number in a repetition is binomial (40, 1/4), mean 10 and variance 7.5.
+    sums = resample(np.repeat([[1, 0], [0, 1]], [10, 30], axis=0))
+    assert (sums.sum(axis=1) == 40).all()
+    assert sums[:, 0].mean() == pytest.approx(10, abs=0.2)
+    assert sums[:, 0].var() == pytest.approx(7.5, rel=0.1)
 
 
 def test_a_coefficient_that_is_rarely_defined_has_no_interval():
@@ -76,7 +84,7 @@ def test_a_coefficient_that_is_rarely_defined_has_no_interval():
 
 def test_percentiles_cover_what_a_known_spread_says():
     # The mean of 400 answers of which half are 1: standard error .025, so 1.96 of them on either side.
-    low, high, _ = percentiles(weights(400) @ np.tile([0.0, 1.0], 200).astype(np.float32) / 400)
+    low, high, _ = percentiles(resample(np.tile([[0.0], [1.0]], (200, 1)))[:, 0] / 400)
     assert (low, high) == pytest.approx((0.451, 0.549), abs=0.004)
 
 
