@@ -1,6 +1,6 @@
 """From answers and verdicts to the frame that a validation set is drawn from. Reads only."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,10 +30,10 @@ class Source:
 
 
 class _Run(NamedTuple):
-    """The model of a run, and what else it goes by: its id as it was when the run was made."""
+    """The model of a run, and what finds it named in an answer: by its id as it was when the run was made, too."""
 
     model: str
-    own: tuple[str, ...]
+    named: Callable[[str], list[str]]
 
 
 class _Dialogue(NamedTuple):
@@ -53,7 +53,8 @@ def source(result_set: ResultSet, plan: Plan) -> Source:
         patterns.refresh(runs=[row.run for row in held])
     verdicts = _Verdicts([row.run_id for row in held], [row.detector_id for row in pair if plan.needs_labels])
     spoken = {
-        row.run_id: _Run(row.model.name, (row.model.name, str(row.run.settings.get("model_id", "")))) for row in held
+        row.run_id: _Run(row.model.name, naming.finder((row.model.name, str(row.run.settings.get("model_id", "")))))
+        for row in held
     }
     ids: dict[str, int] = {}
     candidates = list(_candidates(result_set.dataset, plan, spoken, verdicts, ids))
@@ -79,12 +80,11 @@ def _candidates(
     answered = Response.objects.filter(dialogue__run__in=spoken, turn__in=turns(dataset, plan)).order_by()
     for pk, at, turn, text in answered.values_list("id", "dialogue_id", "turn", "text").iterator(CHUNK):
         dialogue = dialogues[at]
-        model, own = spoken[dialogue.run_id]
+        model, named = spoken[dialogue.run_id]
         key = f"{model}/{dialogue.item}/{turn}"
         ids[key] = pk
         labels = verdicts.of(dialogue, turn)
-        named = bool(naming.named(text, own))
-        yield Candidate(key, model, dialogue.premise_class, turn not in false, labels, named)
+        yield Candidate(key, model, dialogue.premise_class, turn not in false, labels, bool(named(text)))
 
 
 def _dialogues(runs: Iterable[int]) -> dict[int, _Dialogue]:

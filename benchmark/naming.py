@@ -1,7 +1,7 @@
 """Answers in which a model names itself or its maker: they could tell a reader who speaks. Pure functions."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 
 # Names that stand for a model or its maker wherever they turn up in an answer about a photograph.
@@ -28,6 +28,7 @@ _AMBIGUOUS = re.compile(rf"{_SELF}(?:{'|'.join(map(re.escape, AMBIGUOUS))})\b", 
 VERSION = sha256("\n".join((_PLAIN.pattern, _AMBIGUOUS.pattern)).encode()).hexdigest()[:12]
 # Every answer that `named` finds something in holds one of these, in capitals or not: for a first look in a database.
 STEMS = tuple(sorted({*PLAIN, *AMBIGUOUS}))
+_SHORTEST = tuple(stem for stem in STEMS if not any(other in stem for other in STEMS if other != stem))
 
 
 def named(text: str, own: Iterable[str] = ()) -> list[str]:
@@ -36,9 +37,22 @@ def named(text: str, own: Iterable[str] = ()) -> list[str]:
     `own` are further names of the model that answered, such as its id. Google's sign in a photograph is no
     self-naming; "I am Gemini" and "trained by Google" are.
     """
-    lowered = text.lower()
-    own = [name for name in own if len(name) > 3]
-    if not any(stem in lowered for stem in (*STEMS, *map(str.lower, own))):
-        return []  # hundreds of thousands of answers are looked at before a draw; few get as far as the patterns
-    found = [match.group() for pattern in (_PLAIN, _AMBIGUOUS) for match in pattern.finditer(text)]
-    return found + [name for name in own if name.lower() in lowered and name not in found]
+    return finder(own)(text)
+
+
+def finder(own: Iterable[str] = ()) -> Callable[[str], list[str]]:
+    """`named` for many answers of one model: hundreds of thousands are looked at before a draw."""
+    names = {name.lower(): name for name in own if len(name) > 3}
+    stems = (*_SHORTEST, *names)
+
+    def find(text: str) -> list[str]:
+        lowered = text.lower()
+        for stem in stems:
+            if stem in lowered:
+                break
+        else:
+            return []  # few answers get as far as the patterns
+        found = [match.group() for pattern in (_PLAIN, _AMBIGUOUS) for match in pattern.finditer(text)]
+        return found + [name for lower, name in names.items() if lower in lowered and name not in found]
+
+    return find

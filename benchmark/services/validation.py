@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 
@@ -71,6 +71,15 @@ def prepare(
     return Prepared(result_set, plan, source, designs.survey(plan, source.frame))
 
 
+class Opening(TypedDict, total=False):
+    """How a label set is opened. Without a name it is numbered; `labels_per_task` counts in a pool alone."""
+
+    name: str
+    mode: str
+    labels_per_task: int
+    show_picture: bool
+
+
 def open(
     *,
     dataset: Dataset,
@@ -80,18 +89,14 @@ def open(
     per_cell: int = STUDY_PER_CELL,
     seed: int | None = None,
     result_set: ResultSet | None = None,
-    name: str = "",
-    mode: str = Mode.CROSSED,
-    labels_per_task: int = 2,
-    show_picture: bool = False,
     client: uuid.UUID | None = None,
     shown: str = "",
+    **opening: Unpack[Opening],
 ) -> ValidationSet:
-    """Draw answers by a plan and open them for their annotators.
+    """Draw answers by a plan, else by the study's with `per_cell` of each model and class, and open them.
 
-    Without a plan, the study's: `per_cell` answers of each model and class. Without a seed one is drawn and kept.
-    `client` is the page's own id: sent twice, it opens one set. `shown` is the fingerprint of the survey that
-    was looked at before.
+    Without a seed one is drawn and kept. `client` is the page's own id: sent twice, it opens one set. `shown` is the
+    fingerprint of the survey that was looked at before.
 
     Raises
     ------
@@ -101,8 +106,8 @@ def open(
         If the numbers are not those that were shown, or as `prepare` does.
     """
     people = list(annotators)
-    _check(people, by, seed, mode, labels_per_task)
-    plan = plan or Plan(number=per_cell)
+    _check(people, by, seed, opening)
+    show_picture, plan = opening.get("show_picture", False), plan or Plan(number=per_cell)
     prepared = prepare(dataset=dataset, plan=plan, result_set=result_set, show_picture=show_picture)
     if shown and shown != prepared.survey.fingerprint:
         raise Conflict("The answers that could be drawn have changed since the preview. Look at it again.")
@@ -110,34 +115,36 @@ def open(
         Dataset.objects.select_for_update().get(pk=dataset.pk)  # the same form sent twice takes turns
         if client is not None and (same := ValidationSet.objects.filter(client=client).first()) is not None:
             return same
-        return _store(
-            prepared,
-            seed=seed,
-            client=client,
-            dataset=dataset,
-            annotators=people,
-            by=by,
-            name=name.strip() or _free_name(dataset),
-            mode=mode,
-            labels_per_task=labels_per_task,
-            show_picture=show_picture,
-        )
+        return _store(prepared, seed=seed, client=client, annotators=people, by=by, opening=opening)
 
 
-def _check(people: list[User], by: User | None, seed: int | None, mode: str, labels_per_task: int) -> None:
+def _check(people: list[User], by: User | None, seed: int | None, opening: Opening) -> None:
+    mode = opening.get("mode", Mode.CROSSED)
     if mode not in Mode.values:
         raise Invalid(f"There is no mode named {mode}.")
-    if not 1 <= labels_per_task <= MOST_LABELS:
+    if not 1 <= opening.get("labels_per_task", 2) <= MOST_LABELS:
         raise Invalid(f"A task gets 1 to {MOST_LABELS} labels.")
     if seed is not None and by is not None and (by in people or mode == Mode.POOL):
         raise Invalid(SEED_IS_DRAWN)
 
 
-def _store(prepared: Prepared, *, seed: int | None, client: uuid.UUID | None, **opening: Any) -> ValidationSet:
+def _store(
+    prepared: Prepared,
+    *,
+    seed: int | None,
+    client: uuid.UUID | None,
+    annotators: list[User],
+    by: User | None,
+    opening: Opening,
+) -> ValidationSet:
     drawn_seed = secrets.randbelow(2**31) if seed is None else seed
     drawn = designs.draw(prepared.plan, prepared.source.frame, drawn_seed)
     responses = _responses([prepared.source.ids[unit.key] for unit in drawn.drawn])
-    label_set, rows = labels.open_set(tasks=_tasks(responses), seed=drawn_seed, **opening)
+    dataset = prepared.result_set.dataset
+    named: Opening = {**opening, "name": opening.get("name", "").strip() or _free_name(dataset)}
+    label_set, rows = labels.open_set(
+        dataset=dataset, tasks=_tasks(responses), annotators=annotators, seed=drawn_seed, by=by, **named
+    )
     made = ValidationSet.objects.create(
         label_set=label_set,
         result_set=prepared.result_set,
