@@ -57,7 +57,7 @@ class ValidationSetSerializer(serializers.Serializer[Any]):
     simulated = serializers.BooleanField()
 
 
-class PlanSerializer(serializers.Serializer[Any]):
+class DrawPlanSerializer(serializers.Serializer[Any]):
     """From what is drawn, and how; numbers of other designs than the chosen one are not read."""
 
     dataset = serializers.PrimaryKeyRelatedField(queryset=Dataset.objects.all())
@@ -84,7 +84,7 @@ class PlanSerializer(serializers.Serializer[Any]):
         }
 
 
-class OpenSerializer(PlanSerializer):
+class DrawSerializer(DrawPlanSerializer):
     """A plan, and who labels. `client` is an id of your own: sent twice, it opens one set."""
 
     annotators = serializers.PrimaryKeyRelatedField(queryset=User.objects.all(), many=True)
@@ -102,7 +102,7 @@ class OpenSerializer(PlanSerializer):
         return {**self.source_of_draw(), **chosen, **{name: given[name] for name in names}}
 
 
-class SurveySerializer(serializers.Serializer[Any]):
+class DrawSurveySerializer(serializers.Serializer[Any]):
     """What a plan would draw from: numbers alone."""
 
     result_set = serializers.CharField(source="result_set.name")
@@ -122,18 +122,18 @@ class DrawingViewSet(viewsets.ViewSet):
     def get_permissions(self) -> list[BasePermission]:
         return [IsAuthenticated(), IsAuthor() if self.action in {"create", "preview"} else IsReader()]
 
-    @extend_schema(request=OpenSerializer, responses={201: ValidationSetSerializer})
+    @extend_schema(request=DrawSerializer, responses={201: ValidationSetSerializer})
     def create(self, request: Request) -> Response:
         """Draw answers by a plan and open them for blind labelling; what was drawn is not told."""
-        given = OpenSerializer(data=request.data)
+        given = DrawSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         made = validation.open(by=person_of(request), **given.opening())
         return Response(ValidationSetSerializer(made).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(request=PlanSerializer, responses=SurveySerializer)
+    @extend_schema(request=DrawPlanSerializer, responses=DrawSurveySerializer)
     @action(detail=False, methods=["post"])
     def preview(self, request: Request) -> Response:
         """What a plan would draw from: frame, strata, shortfall, answers that name a model. Nothing is drawn."""
-        given = PlanSerializer(data=request.data)
+        given = DrawPlanSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        return Response(SurveySerializer(validation.prepare(**given.source_of_draw())).data)
+        return Response(DrawSurveySerializer(validation.prepare(**given.source_of_draw())).data)

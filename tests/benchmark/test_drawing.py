@@ -1,5 +1,6 @@
 """Drawing a validation set: designs on real rows, self-naming, modes, one set a page, and the draw made again."""
 
+import html
 import json
 import uuid
 from collections import Counter
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 
 from annotate.models import Dataset, LabelSet, User
 from annotate.services import labels
@@ -105,6 +107,10 @@ def test_turns_with_a_correct_premise_are_a_stratum_of_each_model(over: Dataset,
     assert strata_of(row)["Model 1 / correct turns", 4 / 18] == 4
     assert row.label_set.tasks.filter(modified="").count() == 8
     assert row.design["correct_turns"] == [1, 2, 3]
+    task = row.label_set.tasks.filter(modified="")[0]
+    page = client_of(lea).get(reverse("label_task", args=[row.label_set_id, task.pk]))
+    assert page.status_code == 200
+    assert task.content in html.unescape(page.text)
 
 
 # Answers that name a model ------------------------------------------------------------------------------
