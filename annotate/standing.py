@@ -61,7 +61,7 @@ class Standing:
         if self.seconds is None:
             return ""
         each = f"{max(1, round(self.seconds))} s each, {round(3600 / max(self.seconds, 1))} an hour"
-        return f"{each}; about {in_words(self.seconds * self.missing)} left" if self.missing else each
+        return f"{each}, about {in_words(self.seconds * self.missing)} left" if self.missing else each
 
 
 def in_words(seconds: float) -> str:

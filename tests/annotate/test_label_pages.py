@@ -175,7 +175,7 @@ def test_the_pace_is_the_median_of_the_labels_that_have_a_time(lea: User, as_: A
         choose(as_(lea), address(row, lea, place), seconds=seconds)
     assert "an hour" not in as_(lea).get(address(row, lea, 5)).text
     choose(as_(lea), address(row, lea, 5), seconds="400")
-    assert "10 s each, 360 an hour; about 2 min left" in as_(lea).get(address(row, lea, 6)).text
+    assert "10 s each, 360 an hour, about 2 min left" in as_(lea).get(address(row, lea, 6)).text
 
 
 def test_a_label_keeps_the_version_of_the_guidelines_that_was_in_view(lea: User, ada: User, as_: As) -> None:

@@ -3,18 +3,20 @@
 from collections.abc import Callable
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.models import Label, TaskMark, User
 from annotate.services import guidelines
 from tests import factories
-from tests.browser.labelling import on_place, prepared, press, progress, ready, start, verdicts
+from tests.browser.labelling import lose_posts, on_place, prepared, press, progress, ready, start, verdicts
 
 pytestmark = [pytest.mark.browser, pytest.mark.db, pytest.mark.django_db(transaction=True)]
 
 SignIn = Callable[[Page, User], None]
 PHONE: ViewportSize = {"width": 390, "height": 844}
+ZOOMED: ViewportSize = {"width": 640, "height": 360}  # 1280 x 720 at 200 %
 COMPOSED = """() => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "1", bubbles: true, ...%s}))"""
 # What a thumb can hardly hit.
 SMALL = """() => [...document.querySelectorAll(".labelling :is(button, nav a, .field-check), .label-guide summary")]
@@ -196,6 +198,39 @@ def test_at_1280_a_normal_answer_needs_no_scrolling(page: Page, sign_in: SignIn,
     start(page, row)
     expect(page.locator(".label-guideline")).to_be_visible()
     assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
+
+
+def barriers(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{page.url}: {one['id']} {one['nodes'][0]['html'][:150]}" for one in found]
+
+
+def test_no_page_of_labelling_shuts_anybody_out(page: Page, sign_in: SignIn, lea: User, ada: User) -> None:
+    row = factories.label_set(factories.dataset(), [lea])
+    guidelines.revise(
+        label_set=row, text="# Rule\n\n- Look at the mark.", change="Only the mark counts.", base=1, by=ada
+    )
+    sign_in(page, lea)
+    start(page, row)
+    press(page, "1")
+    on_place(page, 2)
+    found = barriers(page)
+    for size in ("dark", PHONE, ZOOMED):
+        if isinstance(size, str):
+            page.emulate_media(color_scheme="dark")
+        else:
+            page.set_viewport_size(size)
+        found += barriers(page)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    page.route("**/label/**", lose_posts)
+    press(page, "1")
+    expect(page.locator("[data-failed]")).to_be_visible()
+    found += barriers(page)
+    for path in ("", f"{row.pk}/", f"{row.pk}/practice/1/", f"{row.pk}/guidelines/"):
+        page.goto(f"/label/{path}")
+        found += barriers(page)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    assert found == []
 
 
 def test_labelling_works_without_scripts(browser: Browser, live_server: LiveServer, lea: User) -> None:
