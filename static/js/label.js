@@ -250,6 +250,8 @@
       event.preventDefault();
       if (submitter?.name === "flagged") flag(submitter);
       else if (submitter?.name === "detect" && performance.now() - changed >= (pointer ? REST.pointer : REST.key)) press(submitter.value);
+    } else if (event.target.matches(".label-news")) {
+      event.target.elements.task.value = taskOf(current()); // where it goes on
     } else if (event.target.matches("[data-advance]")) {
       event.preventDefault();
       advance(event.target);
