@@ -24,6 +24,8 @@
   let saving = queue.flushed; // settles when the press under way is stored or has failed
   const settled = () => saving.catch(() => {});
   let failed = null; // {press, box, ahead, tries, timer}: the press that is not stored
+  let scrolled = window.scrollY > 0; // asking for it costs a layout
+  window.addEventListener("scroll", () => { scrolled = true; }, { passive: true });
   let changed = -Infinity; // when an answer came on the page
   let advancing = current().querySelector("[data-advance] button").value === "0";
 
@@ -71,7 +73,8 @@
       if (focused) box.querySelector(".label-case").focus({ preventScroll: true });
     }
     if (push && address) history.pushState(null, "", address);
-    window.scrollTo(0, 0);
+    if (scrolled) window.scrollTo(0, 0);
+    scrolled = false;
     habit(box);
     time.begin(taskOf(box));
     rest();
@@ -176,6 +179,10 @@
     saving = attempt(again(box, choice) || written(box, choice), box);
   };
 
+  const painted = () => new Promise((resolve) => {
+    setTimeout(resolve, 50); // a page that nobody sees is not painted
+    requestAnimationFrame(() => setTimeout(resolve));
+  });
   const attempt = async (one, box, { ask = true } = {}) => {
     box.querySelector("[data-failed]").hidden = true;
     clearTimeout(failed?.timer);
@@ -183,7 +190,11 @@
     const safe = queue.add(one);
     // The way on is asked of the page again: what was fetched before the last press was stored may have been overtaken by it.
     const ahead = advancing && ready?.from === taskOf(box) && ready.address === nextOf(box) ? ready : null;
-    if (ahead && tries === 0) forward(box, ahead);
+    if (ahead && tries === 0) {
+      forward(box, ahead);
+      await painted(); // what a request costs comes after the frame that a person waits for
+      if (nextOf(ahead.box) !== one.address) prepare();
+    }
     const result = await queue.send(one, ahead ? taskOf(ahead.box) : taskOf(box));
     delete box.dataset.sending;
     if (result.outcome === "ok") return stored(one, box, ahead, result.data);
@@ -201,7 +212,6 @@
     Object.assign(link.dataset, { go: "", back: "", key: "u mod+z", keyLabel: "Undo: back to the label before" });
     undo.replaceWith(link);
     ready = null;
-    if (nextOf(ahead.box) !== link.getAttribute("href")) prepare();
   };
   const comeBack = (one, box) => {
     if (current() === box) return;

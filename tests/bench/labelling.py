@@ -85,6 +85,8 @@ def _press_through(page_of_set: str, address: str) -> list[float]:
         page.get_by_role("link", name="Start").click()
         page.evaluate(WATCH)
         for pressed in range(TASKS - 1):
+            # Reading takes longer than the save of the press before.
+            page.wait_for_selector(f".label-progress:has-text('{pressed} of {TASKS}')")
             page.wait_for_selector("#labelling[data-ready]")
             page.wait_for_function(PREPARED)
             page.keyboard.press("12"[pressed % 2])
