@@ -56,9 +56,14 @@ def require_unblinded(*, user: User, dataset: Dataset, page: str) -> None:
         While this person is blind; the attempt is kept as a withheld exposure. Otherwise the first look is kept.
     """
     if withheld_from(user, dataset):
-        Exposure.objects.create(person=user, dataset=dataset, page=page[:200], withheld=True)
+        note_refused(user=user, dataset=dataset, page=page)
         raise Withheld(_sentence(user))
     note_opened(user=user, dataset=dataset, page=page)
+
+
+def note_refused(*, user: User, dataset: Dataset, page: str) -> None:
+    """Record an attempt that the caller refuses; outside of a transaction, so that the record outlives the refusal."""
+    Exposure.objects.create(person=user, dataset=dataset, page=page[:200], withheld=True)
 
 
 def note_opened(*, user: User, dataset: Dataset, page: str) -> None:

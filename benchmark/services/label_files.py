@@ -70,5 +70,5 @@ def may_import(*, validation_set: ValidationSet, user: User) -> Assignment | Non
         return None
     mine = own_assignment(validation_set, user)
     if mine is None:
-        blindness.refuse_blind(user=user, dataset=dataset)
+        blindness.require_unblinded(user=user, dataset=dataset, page="import of labels")
     return mine

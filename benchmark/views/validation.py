@@ -109,6 +109,7 @@ def validation_repeat(request: HttpRequest, pk: int) -> HttpResponse:
     """Draw the set again from seed and data and say whether it is the same; stores nothing, shows no answer."""
     row = get_validation_set(pk)
     if blindness.withheld_from(person_of(request), row.label_set.dataset):
+        blindness.note_refused(user=person_of(request), dataset=row.label_set.dataset, page="repeat of the draw")
         raise Withheld("A draw can be repeated by people who do not label it: its seed is withheld from you.")
     made = validation.repeat(validation_set=row)
     (messages.success if made.same else messages.warning)(request, made.sentence)

@@ -17,7 +17,7 @@ from kombu import Connection
 
 from annotate.models import Dataset, User
 from benchmark.models import Attempt, Run
-from benchmark.services import release_export, runs
+from benchmark.services import release_export, runs, validation
 from fpco_site import keys
 from fpco_site.llm import providers
 from tests import factories, services
@@ -72,6 +72,9 @@ def begin(stub: StubServer, ada: User) -> None:
 
 # Where calls and what became of them show.
 PAGES = ("/runs/", "/models/", "/api/v1/runs/", "/api/v1/dialogues/", "/dialogues/", "/attempts/")
+# Where what came of them is read, labelled and published.
+LATER = ("/results/", "/releases/", "/agreement/", "/validation/", "/api/v1/results/", "/api/v1/validation-sets/")
+LABELLING = ("/label/", "/api/v1/label-sets/", "/api/v1/label-tasks/")
 
 
 def leaks(where: str, text: str) -> list[str]:
@@ -124,7 +127,12 @@ def test_a_key_appears_nowhere_whatever_the_provider_does(
     found = [leak for table, text in every_cell() for leak in leaks(table, text)]
     found += leaks("worker's log", worker.logs(whole=True)) + leaks("our log", caplog.text)
     found += [leak for message in messages(broker) for leak in leaks("broker", message)]
-    found += [leak for reply in Crawl(as_(ada), within=PAGES).run() for leak in leaks(reply.url, reply.everything)]
+    lea = factories.person("lea", "annotator")
+    validation.open(dataset=Run.objects.filter(state="complete")[0].dataset, annotators=[lea], by=ada, per_cell=1)
+    crawls = Crawl(as_(ada), within=PAGES + LATER), Crawl(as_(lea), within=LABELLING)
+    replies = [reply for crawl in crawls for reply in crawl.run()]
+    assert {"/results/", "/validation/1/blindness/", "/label/1/"} <= {row.url for row in replies if row.status == 200}
+    found += [leak for reply in replies for leak in leaks(reply.url, reply.everything)]
     for dataset in Dataset.objects.all():
         release_export.export(dataset=dataset, folder=tmp_path / f"out-{dataset.pk}")
     for path in (path for path in tmp_path.rglob("*") if path.is_file()):
