@@ -32,7 +32,8 @@ from benchmark.models.connections import SUBJECTS
 HOST = "http://testserver"
 LIMIT = 20_000
 CHUNKS = 200
-PRESSED = 4
+PRESSED = 2  # addresses of each route that get a POST
+NOT_THERE = (404, 405)
 SAMPLES = 12  # links to one address that ask for the same, such as pages or cells
 SKIPPED = ("/static/",)
 LINKS = ("href", "src", "hx-get", "data-href", "data-src", "data-url")
@@ -65,6 +66,7 @@ class Crawl:
     within: tuple[str, ...] = ("/",)
     skip_names: Iterable[str] = ("sign_out",)
     replies: list[Reply] = field(default_factory=list)
+    _only_posted: set[str] = field(default_factory=set)  # routes that answer no GET, whatever the id
 
     def run(self, *, probes: Iterable[str] = ()) -> list[Reply]:
         """GET every route with every id, then every link; `probes` are queries that each page gets once more."""
@@ -96,8 +98,21 @@ class Crawl:
                     self._ask("OPTIONS", url)
         return self.replies[before:]
 
+    def again(self) -> list[Reply]:
+        """Every GET once more, but for addresses that were not there; returns these replies alone."""
+        asked = [reply.url for reply in self.replies if reply.method == "GET" and reply.status not in NOT_THERE]
+        before = len(self.replies)
+        for url in asked:
+            self._ask("GET", url)
+        return self.replies[before:]
+
     def _visit(self, url: str, probes: Iterable[str]) -> Iterator[str]:
+        route = _route_of(url)
+        if route in self._only_posted:
+            return
         reply = self._ask("GET", url)
+        if reply.status == 405:
+            self._only_posted.add(route)
         yield from links(reply)
         if reply.status == 200 and "?" not in url:
             for probe in probes:
@@ -118,7 +133,7 @@ def _kind_of(url: str) -> tuple[str, frozenset[str]]:
 
 def _route_of(url: str) -> str:
     try:
-        return str(resolve(url).route)
+        return str(resolve(url.partition("?")[0]).route)
     except Resolver404:
         return ""
 

@@ -44,6 +44,7 @@ from tests.crawl import ORDERINGS, Crawl, Reply, parameters
 As = Callable[[User], Client]
 SEED = 730073007
 ANSWER = re.compile(r"zq\d{9}zq")
+OWN_FILES = re.compile(r"/validation/\d+/labels\.")  # an author who labels gets their own labels there
 _DIGITS = re.compile(r"\d{9,}")
 WORDS = ("corr_tp", "corr_tp.csv", "canary-detector", "Canary Model A", "identity", "H1", "H2", "json", "svg")
 LABEL_PAGES = ("/label/", "/api/v1/label-sets/", "/api/v1/label-tasks/", "/api/v1/adjudications/")
@@ -205,11 +206,16 @@ def _numbers(text: str, wanted: set[str]) -> set[str]:
     return wanted & runs | {number for run in runs - wanted if len(run) > 9 for number in wanted if number in run}
 
 
+def is_own(url: str) -> bool:
+    """Whether an address is one where a person works on tasks of their own."""
+    return url.startswith(LABEL_PAGES) or OWN_FILES.match(url) is not None
+
+
 def foreign_answers(replies: Iterable[Reply], own: set[str]) -> list[str]:
     """Answers that are not among one's own tasks, and own ones anywhere but where one labels."""
     found = []
     for reply in replies:
-        allowed = own if reply.url.startswith(LABEL_PAGES) else set()
+        allowed = own if is_own(reply.url) else set()
         found += [f"{reply.method} {reply.url}: {mark}" for mark in set(ANSWER.findall(reply.everything)) - allowed]
     return found
 
@@ -238,7 +244,7 @@ def test_lea_finds_nothing_hidden_anywhere_and_nothing_that_she_sees_depends_on_
     assert any(ANSWER.search(reply.body) for reply in replies), "The crawl did not reach Lea's own tasks."
     assert_nothing_told(replies, hidden, house.answers_of(house.lea))
     change_all_that_is_hidden(house)
-    assert_same(replies, everywhere(client)[1])
+    assert_same(replies, again(crawl))
     assert_nothing_told(crawl.press(), hidden, house.answers_of(house.lea))
 
 
@@ -266,8 +272,10 @@ def test_an_author_who_labels_finds_no_answer_and_nothing_depends_on_a_single_ve
     crawl, replies = everywhere(client)
     assert any(ANSWER.search(reply.body) for reply in replies), "The crawl did not reach the author's own tasks."
     assert_nothing_told(replies, hidden, own)
+    mine = [reply for reply in replies if is_own(reply.url)]
+    assert leaks(mine, {*hidden_from_annotators(house), "adaquillon", "louquillon"} - {"quillon"}) == []
     swap_verdicts_within_a_cell(house)
-    assert_same(replies, everywhere(client)[1])
+    assert_same(replies, again(crawl))
     assert_nothing_told(crawl.press(), hidden, own)
 
 
@@ -291,17 +299,29 @@ def assert_nothing_told(replies: list[Reply], hidden: list[str], own: set[str]) 
 
 
 def assert_same(before: list[Reply], after: list[Reply]) -> None:
-    """The same addresses with the same replies, but for what is random in each reply."""
-    first, second = ({reply.url: seen(reply) for reply in replies} for replies in (before, after))
-    assert {url for url in first.keys() | second.keys() if first.get(url) != second.get(url)} == set()
+    """The same replies at the same addresses, but for what is random in each reply."""
+    first = {reply.url: seen(reply) for reply in before}
+    second = {reply.url: seen(reply) for reply in after}
+    assert second
+    assert {url for url in second if first[url] != second[url]} == set()
 
 
 def everywhere(client: Client) -> tuple[Crawl, list[Reply]]:
     """The whole site, from a record in which nobody has looked at anything."""
+    forget_looks()
+    crawl = Crawl(client, WORDS)
+    return crawl, list(crawl.run(probes=probes()))
+
+
+def again(crawl: Crawl) -> list[Reply]:
+    forget_looks()
+    return crawl.again()
+
+
+def forget_looks() -> None:
+    """How often somebody was refused is on record, and the record on a page of theirs."""
     Exposure.objects.all().delete()
     Opened.objects.all().delete()
-    crawl = Crawl(client, WORDS)
-    return crawl, crawl.run(probes=probes())
 
 
 def within_labelling(client: Client) -> list[Reply]:
@@ -351,10 +371,11 @@ def test_a_verdict_added_by_mistake_is_found(house: House, as_: As, monkeypatch:
     monkeypatch.setattr(TaskSerializer, "get_hint", get_hint, raising=False)
     monkeypatch.setitem(TaskSerializer._declared_fields, "hint", serializers.SerializerMethodField())
     client = as_(house.lea)
-    before = within_labelling(client)
+    crawl = Crawl(client, WORDS, LABEL_PAGES)
+    before = list(crawl.run())
     change_all_that_is_hidden(house)
     with pytest.raises(AssertionError, match="/label-sets/"):
-        assert_same(before, within_labelling(client))
+        assert_same(before, crawl.again())
 
 
 # Two worlds -----------------------------------------------------------------------------------------
