@@ -7,7 +7,7 @@ from typing import Any
 
 from annotate.axes import Category, Complexity, PremiseClass
 from benchmark import charts, frames_agreement, frames_detectors, tables_agreement
-from benchmark.frames_agreement import AXES, OVERALL, Frame, Group, PairRow, Rater, Who
+from benchmark.frames_agreement import AXES, CORRECT, FALSE, OVERALL, Frame, Group, PairRow, Rater, Who
 from benchmark.frames_detectors import Verdicts
 from benchmark.statistics.accuracy import Accuracy
 from benchmark.statistics.agreement import Agreement
@@ -24,6 +24,11 @@ LEVELS = {
 def axis_of(given: Mapping[str, str]) -> str:
     """The axis that the address names, if it is one."""
     return axis if (axis := given.get("axis", "")) in AXES else DEFAULT_AXIS
+
+
+def premise_of(given: Mapping[str, str]) -> str:
+    """Whether answers to false-premise turns are asked for, or those to the others."""
+    return CORRECT if given.get("premise") == CORRECT else FALSE
 
 
 def level_name(axis: str, level: str) -> str:
@@ -61,6 +66,11 @@ class SetPage:
     @property
     def axis_name(self) -> str:
         return AXES[self.axis]
+
+    @property
+    def more(self) -> str:
+        """What every address of this page carries on."""
+        return f"axis={self.axis}&premise={self.found.premise}"
 
     @cached_property
     def pair(self) -> PairRow | None:
@@ -157,6 +167,11 @@ class DetectorPage:
     @property
     def axis_name(self) -> str:
         return AXES[self.axis]
+
+    @property
+    def more(self) -> str:
+        """What every address of this page carries on."""
+        return f"axis={self.axis}"
 
     @cached_property
     def pair(self) -> PairRow | None:

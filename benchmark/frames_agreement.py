@@ -27,6 +27,7 @@ AXES = {
     "model": "model",
     "turn": "turn",
 }
+FALSE, CORRECT = "false", "correct"  # the premise of the questions whose answers are compared
 HUMAN, DETECTOR, DECIDED = "human", "detector", "adjudicated"
 POOLED = "a pool: who labelled an answer is whoever came, so two raters' kappa says nothing of the set"
 _ORDERED = {"premise_class": PremiseClass, "complexity": Complexity, "category": Category}
@@ -56,10 +57,11 @@ class Rater(Who):
 
 @dataclass(frozen=True)
 class Frame:
-    """All raters' labels of a validation set's answers, in one order.
+    """All raters' labels of a validation set's answers to questions with one kind of premise, in one order.
 
     `images` says which answers resemble each other: those of one image. `places` holds, by axis, the level of
-    each answer. `probabilities` are those with which the answers were drawn.
+    each answer. `probabilities` are those with which the answers were drawn. `others` counts the set's answers with the
+    other kind of premise, in which a correction is a needless one.
     """
 
     responses: list[int]
@@ -70,6 +72,8 @@ class Frame:
     raters: list[Rater]
     mode: str
     labels_per_task: int
+    premise: str
+    others: int
 
     @property
     def n(self) -> int:
@@ -90,8 +94,8 @@ class Frame:
 
     @property
     def equal(self) -> bool:
-        """Whether every answer was drawn with the same probability."""
-        return bool(np.ptp(self.probabilities) < 1e-9) if self.n else True
+        """Whether all answers were drawn with the same probability, to within a hundredth of it."""
+        return bool(self.probabilities.max() <= 1.01 * self.probabilities.min()) if self.n else True
 
     @property
     def chances(self) -> str:
@@ -144,10 +148,11 @@ class Group:
         return np.stack([rater.labels for rater in self.raters])
 
 
-def frame(validation_set: ValidationSet) -> Frame:
+def frame(validation_set: ValidationSet, *, premise: str = FALSE) -> Frame:
     """The current labels of H1, H2, ..., the decision on them, and the labels of every detector of the result set.
 
-    A rater without a label on an answer has none there; nothing is guessed. Six queries.
+    Of answers to false-premise turns, or to the others with `premise="correct"`: the two are never mixed. A rater
+    without a label on an answer has none there; nothing is guessed. Six queries.
     """
     item = "response__dialogue__item__"
     rows = validation_set.items.order_by("id").values_list(
@@ -160,9 +165,12 @@ def frame(validation_set: ValidationSet) -> Frame:
         "response__dialogue__run__model__name",
         "response__turn",
     )
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(5 + len(AXES))]
-    responses, tasks, images, items, probabilities, *places = columns
     label_set = validation_set.label_set
+    false = set(label_set.dataset.false_turns)
+    found = list(rows)
+    kept = [row for row in found if (row[-1] in false) == (premise == FALSE)]
+    columns = [list(column) for column in zip(*kept, strict=True)] or [[] for _ in range(5 + len(AXES))]
+    responses, tasks, images, items, probabilities, *places = columns
     return Frame(
         responses=responses,
         tasks=tasks,
@@ -172,6 +180,8 @@ def frame(validation_set: ValidationSet) -> Frame:
         raters=[*_people(validation_set, tasks), *_detectors(validation_set, responses)],
         mode=label_set.mode,
         labels_per_task=label_set.labels_per_task,
+        premise=premise,
+        others=len(found) - len(kept),
     )
 
 

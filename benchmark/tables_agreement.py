@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.frames_agreement import (
+    FALSE,
     OVERALL,
     Frame,
     PairRow,
@@ -12,6 +13,7 @@ from benchmark.frames_agreement import (
     accuracies,
     group_levels,
     groups,
+    kappa_pairs,
 )
 from benchmark.statistics.agreement import Agreement, Coefficient
 from benchmark.statistics.agreement_many import Many
@@ -200,8 +202,9 @@ def fixed(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def kappa_table(rows: Sequence[PairRow]) -> Printed:
+def kappa_table(found: Frame) -> Printed:
     """Pairwise kappa on the labelled answers, overall and by class (the study's table of human validation)."""
+    rows = kappa_pairs(found)
     levels = list(rows[0].levels) if rows else [OVERALL]
     table: Table = []
     for row in rows:
@@ -224,8 +227,11 @@ def kappa_table(rows: Sequence[PairRow]) -> Printed:
         [f"{row.first.name} – {row.second.name}", *(_kappa_cell(row.levels[x], x not in one_n) for x in levels)]
         for row in rows
     ]
-    caption = "Cohen's kappa of each pair of raters on the labelled answers, overall and by class. " + _INTERVALS
-    return Printed("pairwise_kappa", caption, table, heads, cells)
+    turns = "" if found.premise == FALSE else " to turns with a correct premise"
+    caption = f"Cohen's kappa of each pair of raters on the labelled answers{turns}, overall and by class. {_INTERVALS}"
+    return Printed(
+        "pairwise_kappa" if found.premise == FALSE else "pairwise_kappa_correct", caption, table, heads, cells
+    )
 
 
 _INTERVALS = "In brackets: 95 % intervals from a bootstrap that draws images."

@@ -14,7 +14,7 @@ from annotate.permissions import IsReader, person_of
 from benchmark import agreement_page, frames_agreement, frames_detectors, tables_agreement
 from benchmark.api._shared import NO_STORE
 from benchmark.api.validation import DrawingViewSet, ValidationSetSerializer
-from benchmark.frames_agreement import AXES, Frame
+from benchmark.frames_agreement import AXES, CORRECT, FALSE, Frame
 from benchmark.models import ValidationSet
 from benchmark.services import blindness, results
 from benchmark.views.validation import get_validation_set
@@ -22,6 +22,7 @@ from benchmark.views.validation import get_validation_set
 HIDDEN = {"Cache-Control": NO_STORE}
 ID = OpenApiParameter("id", int, OpenApiParameter.PATH)
 AXIS = OpenApiParameter("axis", str, enum=list(AXES), default=agreement_page.DEFAULT_AXIS)
+PREMISE = OpenApiParameter("premise", str, enum=[FALSE, CORRECT], default=FALSE)
 TRUTH = OpenApiParameter("truth", str, description="Whose labels are the truth: adjudicated, human-1, human-2, ...")
 DATASET = OpenApiParameter("dataset", int, description="By default the newest with results.")
 
@@ -123,7 +124,7 @@ class ValidationSetViewSet(DrawingViewSet):
         rows = ValidationSet.objects.select_related("label_set__dataset").order_by("-id")
         return Response(ValidationSetSerializer(rows, many=True).data)
 
-    @extend_schema(responses=AgreementSerializer(many=True), parameters=[ID, AXIS])
+    @extend_schema(responses=AgreementSerializer(many=True), parameters=[ID, AXIS, PREMISE])
     @action(detail=True)
     def agreement(self, request: Request, pk: int) -> Response:
         """Every coefficient of each pair, overall and by the levels of an axis."""
@@ -131,14 +132,14 @@ class ValidationSetViewSet(DrawingViewSet):
         rows = tables_agreement.records(frames_agreement.pairs(found, axis), axis)
         return Response(AgreementSerializer(rows, many=True).data, headers=HIDDEN)
 
-    @extend_schema(responses=GroupSerializer(many=True), parameters=[ID, AXIS])
+    @extend_schema(responses=GroupSerializer(many=True), parameters=[ID, AXIS, PREMISE])
     @action(detail=True)
     def groups(self, request: Request, pk: int) -> Response:
         """Fleiss' kappa and Krippendorff's alpha of more than two raters."""
         rows = tables_agreement.group_records(_frame(request, pk), agreement_page.axis_of(request.query_params))
         return Response(GroupSerializer(rows, many=True).data, headers=HIDDEN)
 
-    @extend_schema(responses=AccuracySerializer(many=True), parameters=[ID, AXIS, TRUTH])
+    @extend_schema(responses=AccuracySerializer(many=True), parameters=[ID, AXIS, PREMISE, TRUTH])
     @action(detail=True)
     def detectors(self, request: Request, pk: int) -> Response:
         """Sensitivity and specificity of each detector against people."""
@@ -147,11 +148,11 @@ class ValidationSetViewSet(DrawingViewSet):
         rows = tables_agreement.accuracy_records(found, truth, axis) if truth else []
         return Response(AccuracySerializer(rows, many=True).data, headers=HIDDEN)
 
-    @extend_schema(responses=TableSerializer, parameters=[ID])
+    @extend_schema(responses=TableSerializer, parameters=[ID, PREMISE])
     @action(detail=True)
     def table(self, request: Request, pk: int) -> Response:
         """The study's table of pairwise kappas as it is printed."""
-        printed = tables_agreement.kappa_table(frames_agreement.kappa_pairs(_frame(request, pk)))
+        printed = tables_agreement.kappa_table(_frame(request, pk))
         return Response(TableSerializer(printed).data, headers=HIDDEN)
 
 
@@ -184,4 +185,4 @@ def _frame(request: Request, pk: int) -> Frame:
     row = get_validation_set(pk)
     page = f"agreement (API): {row.label_set.name}"
     blindness.require_unblinded(user=person_of(request), dataset=row.label_set.dataset, page=page)
-    return frames_agreement.frame(row)
+    return frames_agreement.frame(row, premise=agreement_page.premise_of(request.query_params))

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from annotate.permissions import person_of, reader_required
 from benchmark import agreement_answers, frames_agreement, tables_agreement
-from benchmark.agreement_page import SetPage, axis_of, level_name, pair_of, truth_of
+from benchmark.agreement_page import SetPage, axis_of, level_name, pair_of, premise_of, truth_of
 from benchmark.frames_agreement import OVERALL, Frame
 from benchmark.models import ValidationSet
 from benchmark.services import blindness
@@ -50,7 +50,7 @@ def agreement_answers_page(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_validation_set(pk)
     dataset = row.label_set.dataset
     blindness.require_open_eyes(user=person_of(request), dataset=dataset, page="answers behind an agreement")
-    found = frames_agreement.frame(row)
+    found = _frame(request, row)
     places, words = _behind(request, found)
     page = Paginator(places, PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -68,7 +68,7 @@ def agreement_answers_page(request: HttpRequest, pk: int) -> HttpResponse:
 @reader_required
 def agreement_numbers(request: HttpRequest, pk: int, what: str) -> HttpResponse:
     """Every number of a kind along the chosen axis, with every digit, as CSV."""
-    found, axis = frames_agreement.frame(_open_set(request, pk)), axis_of(request.GET)
+    found, axis = _frame(request, _open_set(request, pk)), axis_of(request.GET)
     if what == "pairs":
         rows = tables_agreement.records(frames_agreement.pairs(found, axis), axis)
     elif what == "groups":
@@ -86,8 +86,8 @@ def agreement_numbers(request: HttpRequest, pk: int, what: str) -> HttpResponse:
 @reader_required
 def agreement_table(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The study's table of pairwise kappas, as CSV or LaTeX."""
-    found = frames_agreement.frame(_open_set(request, pk))
-    return printed_file(tables_agreement.kappa_table(frames_agreement.kappa_pairs(found)), form)
+    found = _frame(request, _open_set(request, pk))
+    return printed_file(tables_agreement.kappa_table(found), form)
 
 
 def printed_file(table: tables_agreement.Printed, form: str) -> HttpResponse:
@@ -111,6 +111,10 @@ def _open_set(request: HttpRequest, pk: int) -> ValidationSet:
     return row
 
 
+def _frame(request: HttpRequest, row: ValidationSet) -> Frame:
+    return frames_agreement.frame(row, premise=premise_of(request.GET))
+
+
 def _name(row: ValidationSet) -> str:
     return f"agreement: {row.label_set.name}"
 
@@ -126,7 +130,7 @@ def _page(
     context: dict[str, Any] = {
         "sets": [(row, row.label_set.dataset_id in hidden) for row in sets],
         "shown": shown,
-        "page": SetPage(frames_agreement.frame(shown), request.GET) if shown else None,
+        "page": SetPage(_frame(request, shown), request.GET) if shown else None,
         "section": "agreement",
     }
     return render(request, "benchmark/agreement.html", context)

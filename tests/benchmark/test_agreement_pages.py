@@ -15,6 +15,7 @@ from django.urls import reverse
 from annotate.models import Adjudication, Dataset, User
 from annotate.services import labels
 from benchmark import frames_agreement, frames_detectors, tables_agreement
+from benchmark.designs import Plan
 from benchmark.models import DetectorLabel, Exposure, ResultSet, ValidationSet
 from benchmark.services import results, validation
 from tests import factories
@@ -212,6 +213,27 @@ def test_unequal_probabilities_are_said(row: ValidationSet, rita: User, as_: As)
     page = as_(rita).get(url).text
     assert "unequal probabilities (0.01 to" in page
     assert "unweighted" in page
+
+
+def test_answers_to_correct_premises_are_never_mixed_with_the_others(
+    row: ValidationSet, over: Dataset, ada: User, rita: User, as_: As
+) -> None:
+    first = reverse("agreement_set", args=[row.pk])
+    assert "premise=correct" not in as_(rita).get(first).text  # no such answer was drawn
+    mixed = validation.open(dataset=over, annotators=[ada], by=None, plan=Plan(number=2, correct=3), seed=5)
+    validation.close(validation_set=mixed, by=ada)
+    url = reverse("agreement_set", args=[mixed.pk])
+    false, correct = as_(rita).get(url), as_(rita).get(url + "?premise=correct")
+    # Two models: two answers of each class, and three of each from turns 1-3.
+    assert (false.context["page"].found.n, correct.context["page"].found.n) == (12, 6)
+    assert "a correction is a needless one" in correct.text
+    assert "a correction is a needless one" not in false.text
+    pair = "first=detector-1&second=detector-2"
+    answers = as_(rita).get(reverse("agreement_answers", args=[mixed.pk]) + f"?premise=correct&cell=shared&{pair}")
+    assert answers.context["page_obj"].paginator.count == 6
+    tex = as_(rita).get(reverse("agreement_table", args=[mixed.pk, "tex"]) + "?premise=correct")
+    assert "turns with a correct premise" in tex.text
+    assert "pairwise_kappa_correct.tex" in tex["Content-Disposition"]
 
 
 # The answers behind a number ------------------------------------------------------------------------

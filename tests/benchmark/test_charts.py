@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmark.charts import DARK, LIGHT, OKABE_ITO, bars_by_class, curves_by_k, render
+from benchmark.charts import DARK, LIGHT, OKABE_ITO, bars_by_class, curves_by_k, heat_map, render
 
 
 def row(model="Model A", family="A", premise_class="identity", k=4, value=0.5, **more):
@@ -115,3 +115,21 @@ def test_a_models_name_is_text():
 def test_an_unknown_format_is_refused():
     with pytest.raises(ValueError, match="svg, png, pdf, not as 'gif'"):
         render(curves_by_k(CURVES), "gif")
+
+
+def pair(first="H1", second="H2", value=0.859, n=360, reason=""):
+    return {"first": first, "second": second, "value": value, "n": n, "reason": reason}
+
+
+def test_a_heat_map_letters_each_square_and_says_undefined():
+    spec = heat_map([pair(), pair("H2", "H1"), pair("H1", "gpt", None, 0, "no label")], ["H1", "H2", "gpt"])
+    picture = render(spec, "svg").decode()
+    assert picture.count("0.859") >= 2
+    assert "undefined" in picture
+    assert "H1 and H2: 0.859 (n = 360)." in spec["description"]
+    assert "H2 and H1" not in spec["description"]
+    assert "H1 and gpt: undefined (n = 0)." in spec["description"]
+
+
+def test_a_heat_map_without_pairs_says_so():
+    assert heat_map([], [])["description"] == "Cohen's kappa: no pair of raters yet."
