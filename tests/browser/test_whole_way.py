@@ -213,7 +213,8 @@ def label(page: Page, sign_in: SignIn, who: User, keys: str) -> None:
 
 def close(page: Page) -> None:
     page.reload()
-    page.get_by_role("button", name=re.compile("Close")).first.click()
+    page.get_by_role("link", name="Close the set").click()
+    page.get_by_role("button", name="Close the set").click()
     expect(page.get_by_text("closed").first).to_be_visible()
 
 
