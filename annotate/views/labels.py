@@ -55,6 +55,7 @@ def label_set(request: HttpRequest, pk: int) -> HttpResponse:
         "work": work,
         "listing": Listing(work, request.GET.get("show", "")),
         "next": work.next_after(),
+        "back": work.last_before(),
         "guide": label_page.guide(guidelines.latest(work.assignment.label_set)),
         "news": guidelines.unread(work.assignment),
     }

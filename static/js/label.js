@@ -201,7 +201,7 @@
     failed = { press: one, box, ahead, tries: tries + 1, timer: null, final: result.final };
     comeBack(one, box);
     say(box, result, safe);
-    if (result.outcome === "offline") failed.timer = setTimeout(retry, RETRIES[Math.min(tries, RETRIES.length - 1)]);
+    if (result.outcome === "offline") failed.timer = setTimeout(retry, RETRIES[Math.min(tries, RETRIES.length - 1)], { later: true });
     if (result.outcome === "signed out" && ask) window.studio.signIn().then((signedIn) => signedIn && retry({ ask: false }));
   };
 
@@ -243,12 +243,17 @@
     box.querySelector("[data-failed-text]").textContent = `${sentence} ${failed.final ? "" : result.outcome === "offline" ? kept : "Your choice is kept."}`;
     box.querySelector("[data-failed]").hidden = false;
   };
-  const retry = ({ ask = true } = {}) => {
+  const retry = ({ ask = true, later = false } = {}) => {
     if (!failed || current() !== failed.box || failed.box.dataset.sending !== undefined) return;
     const { box, press: one } = failed;
+    const choice = one.fields.detect;
+    if (later && document.activeElement === field(box, "comment")) {
+      failed.timer = setTimeout(retry, RETRIES[0], { later }); // nothing moves away under a person who types
+      return;
+    }
     box.dataset.sending = "";
-    mark(box, one.fields.detect);
-    saving = attempt(one, box, { ask });
+    mark(box, choice);
+    saving = attempt(again(box, choice) || written(box, choice), box, { ask });
   };
 
   // Keys, clicks and forms ---------------------------------------------------
@@ -275,7 +280,7 @@
     go(link.getAttribute("href"));
   });
   window.addEventListener("popstate", () => go(location.href, { push: false }));
-  window.addEventListener("online", () => failed && !failed.final && retry());
+  window.addEventListener("online", () => failed && !failed.final && retry({ later: true }));
 
   const told = (result, what) => result.outcome === "ok" || window.studio.toast(`${what}: ${result.words}.`);
   const flag = async (button) => {

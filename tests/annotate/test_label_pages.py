@@ -118,6 +118,7 @@ def test_after_the_last_task_comes_the_summary_with_the_submission(lea: User, as
     said = choose(as_(lea), address(row, lea), headers=SCRIPT).json()
     assert (said["next"], said["more"]) == (reverse("label_set", args=[row.pk]), False)
     assert "Submit labels" in as_(lea).get(said["next"]).text
+    assert f'href="{address(row, lea)}" data-key="u mod+z"' in as_(lea).get(said["next"]).text
     as_(lea).post(reverse("label_submit", args=[row.pk]))
     assert mine(row, lea).state == "submitted"
     assert "Submit labels" not in as_(lea).get(said["next"]).text

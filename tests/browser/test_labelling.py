@@ -17,6 +17,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.db, pytest.mark.django_db(transac
 SignIn = Callable[[Page, User], None]
 PHONE: ViewportSize = {"width": 390, "height": 844}
 ZOOMED: ViewportSize = {"width": 640, "height": 360}  # 1280 x 720 at 200 %
+SEEN = """(state) => {
+    Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
 COMPOSED = """() => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "1", bubbles: true, ...%s}))"""
 # What a thumb can hardly hit.
 SMALL = """() => [...document.querySelectorAll(".labelling :is(button, nav a, .field-check), .label-guide summary")]
@@ -95,6 +99,24 @@ def test_what_was_typed_on_a_skipped_answer_is_there_on_return_and_its_seconds_a
     assert second.seconds is not None
     assert 0 < second.seconds < first.seconds + spent
     assert first.seconds >= 0.2
+
+
+def test_seconds_leave_out_what_nobody_spent_on_the_answer(page: Page, sign_in: SignIn, lea: User) -> None:
+    row = factories.label_set(factories.dataset(), [lea])
+    sign_in(page, lea)
+    page.clock.install()
+    start(page, row)
+    page.clock.fast_forward("10:00")  # a coffee before the open page: 45 seconds of it
+    press(page, "1")
+    progress(page, "1 of 3 labelled")
+    for state in ("hidden", "visible"):
+        page.evaluate(SEEN, state)
+        page.clock.fast_forward("00:40" if state == "hidden" else "00:05")
+    press(page, "2")
+    progress(page, "2 of 3 labelled")
+    first, second = (label.seconds or 0 for label in Label.objects.all())
+    assert 45 <= first < 90
+    assert 5 <= second < 40
 
 
 def test_who_wants_to_look_again_stays_and_goes_on_by_a_key_of_its_own(page: Page, sign_in: SignIn, lea: User) -> None:
