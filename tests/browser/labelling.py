@@ -31,6 +31,13 @@ def press(page: Page, key: str) -> None:
     page.keyboard.press(key)
 
 
+def press_and_store(page: Page, key: str) -> None:
+    """Until the server has it: the page shows the next answer before."""
+    ready(page)
+    with page.expect_response(lambda response: response.request.method == "POST"):
+        page.keyboard.press(key)
+
+
 def progress(page: Page, words: str) -> None:
     expect(page.locator(".label-progress")).to_contain_text(words)
 

@@ -10,7 +10,17 @@ from pytest_django.live_server_helper import LiveServer
 from annotate.models import Label, TaskMark, User
 from annotate.services import guidelines
 from tests import factories
-from tests.browser.labelling import lose_posts, on_place, prepared, press, progress, ready, start, verdicts
+from tests.browser.labelling import (
+    lose_posts,
+    on_place,
+    prepared,
+    press,
+    press_and_store,
+    progress,
+    ready,
+    start,
+    verdicts,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.db, pytest.mark.django_db(transaction=True)]
 
@@ -39,7 +49,7 @@ def test_undo_goes_back_one_survives_a_reload_and_shows_the_label(page: Page, si
     press(page, "u")
     on_place(page, 1)
     expect(page.locator("[name=detect][value='0']")).to_have_attribute("aria-pressed", "true")
-    press(page, "1")
+    press_and_store(page, "1")
     on_place(page, 2)
     expect(page.locator(".label-choices [aria-pressed=true]")).to_have_count(0)
     progress(page, "1 of 3 labelled")
@@ -90,9 +100,8 @@ def test_what_was_typed_on_a_skipped_answer_is_there_on_return_and_its_seconds_a
     progress(page, "1 of 3 labelled")
     press(page, "u")
     on_place(page, 1)
-    press(page, "2")
+    press_and_store(page, "2")
     on_place(page, 2)
-    progress(page, "1 of 3 labelled")
     first, second = Label.objects.all()
     assert first.comment == "later"
     assert first.seconds is not None
