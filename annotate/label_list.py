@@ -59,4 +59,4 @@ class Listing:
 
     @cached_property
     def standing(self) -> Standing:
-        return Standing(self.work.assignment, self.work.total)
+        return Standing(self.work)

@@ -62,7 +62,7 @@ def part(work: Worklist, task: LabelTask, newest: Guideline | None) -> dict[str,
 
 def progress(work: Worklist, task: uuid.UUID) -> dict[str, Any]:
     """Where the person is, seen from one answer: counts, pace, and the ways from here."""
-    standing = Standing(work.assignment, work.total)
+    standing = Standing(work)
     return {
         "work": work,
         "set": work.assignment.label_set_id,

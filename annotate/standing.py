@@ -1,12 +1,12 @@
-"""How far a person is in a set and how fast: one query over their labels, one over their flags. Reads only."""
+"""How far a person is in a set and how fast: their labels as the worklist has them, one query over their flags."""
 
 import uuid
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from annotate.models import Assignment, Label
 from annotate.services import task_marks
+from annotate.worklist import Worklist
 
 RECENT = 50  # labels that the pace is taken from
 FEWEST = 5  # with fewer, a pace says nothing
@@ -14,36 +14,26 @@ FEWEST = 5  # with fewer, a pace says nothing
 
 @dataclass(frozen=True)
 class Standing:
-    """Counts for one assignment over `total` tasks."""
+    """Counts for one person's worklist."""
 
-    assignment: Assignment
-    total: int
-
-    @cached_property
-    def _latest(self) -> dict[uuid.UUID, tuple[bool, float | None]]:
-        """Unsure and seconds of the current label of each task, the newest first."""
-        rows = Label.objects.filter(assignment=self.assignment).order_by("-id")
-        latest: dict[uuid.UUID, tuple[bool, float | None]] = {}
-        for task, unsure, seconds in rows.values_list("task_id", "unsure", "seconds"):
-            latest.setdefault(task, (unsure, seconds))
-        return latest
+    work: Worklist
 
     @property
     def done(self) -> int:
-        return len(self._latest)
+        return len(self.work.latest)
 
     @property
     def missing(self) -> int:
-        return max(0, self.total - self.done)
+        return max(0, self.work.total - self.done)
 
     @property
     def unsure(self) -> int:
-        return sum(unsure for unsure, _ in self._latest.values())
+        return sum(unsure for unsure, _ in self.work.latest.values())
 
     @cached_property
     def flags(self) -> set[uuid.UUID]:
         """The ids of the tasks that are flagged."""
-        return task_marks.flagged(self.assignment)
+        return task_marks.flagged(self.work.assignment)
 
     @property
     def flagged(self) -> int:
@@ -52,7 +42,7 @@ class Standing:
     @cached_property
     def seconds(self) -> float | None:
         """The median time of the newest labels that have one; None while they are few."""
-        known = [seconds for _, seconds in self._latest.values() if seconds is not None][:RECENT]
+        known = [seconds for _, seconds in self.work.latest.values() if seconds is not None][:RECENT]
         return median(known) if len(known) >= FEWEST else None
 
     @property

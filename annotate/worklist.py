@@ -2,9 +2,10 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from django.db.models import Count, Min, QuerySet
 
@@ -27,16 +28,24 @@ class Worklist:
         """The ids of all tasks in this person's order."""
         return labels.order_of(self.assignment)
 
-    @cached_property
-    def places(self) -> dict[uuid.UUID, int]:
+    @property
+    def places(self) -> Mapping[uuid.UUID, int]:
         """The place of each task in this person's order, from 1."""
-        return {task: place for place, task in enumerate(self.order, 1)}
+        return labels.places_of(self.assignment)
+
+    @cached_property
+    def latest(self) -> dict[uuid.UUID, tuple[bool, float | None]]:
+        """Unsure and seconds of this person's current label of each task, the newest first."""
+        rows = Label.objects.filter(assignment=self.assignment).order_by("-id")
+        latest: dict[uuid.UUID, tuple[bool, float | None]] = {}
+        for task, unsure, seconds in rows.values_list("task_id", "unsure", "seconds"):
+            latest.setdefault(task, (unsure, seconds))
+        return latest
 
     @cached_property
     def given(self) -> list[uuid.UUID]:
         """The ids of the tasks that this person labelled, by their latest label, the newest last."""
-        rows = Label.objects.filter(assignment=self.assignment).order_by("-id").values_list("task_id", flat=True)
-        return list(dict.fromkeys(rows))[::-1]
+        return list(self.latest)[::-1]
 
     @cached_property
     def tasks(self) -> list[LabelTask]:
@@ -50,7 +59,7 @@ class Worklist:
 
     def label_of(self, task: uuid.UUID) -> Label | None:
         """This person's current label of one task."""
-        if task not in self._given:
+        if task not in self.latest:
             return None
         return Label.objects.filter(assignment=self.assignment, task=task).order_by("-id").first()
 
@@ -65,10 +74,6 @@ class Worklist:
     @property
     def unsure(self) -> list[LabelTask]:
         return [task for task in self.tasks if task.pk in self.labels and self.labels[task.pk].unsure]
-
-    @cached_property
-    def _given(self) -> frozenset[uuid.UUID]:
-        return frozenset(self.given)
 
     @cached_property
     def full(self) -> frozenset[uuid.UUID]:
@@ -88,13 +93,12 @@ class Worklist:
         In a pool, of those that still have a place; only `claims.hand_out` keeps it for this person.
         """
         start = self.places[task] if task else 0
-        order, over = self.order, self._given | self.full
-        after = (order[at % len(order)] for at in range(start, start + len(order)))
-        return next((other for other in after if other not in over and other != task), None)
+        after = chain(self.order[start:], self.order[:start])
+        return next((one for one in after if one not in self.latest and one not in self.full and one != task), None)
 
     def last_before(self, task: uuid.UUID | None = None) -> uuid.UUID | None:
         """The task that this person labelled last; from a labelled task, the one labelled before it."""
-        given = self.given[: self.given.index(task)] if task in self._given else self.given
+        given = self.given[: self.given.index(task)] if task in self.latest else self.given
         return given[-1] if given else None
 
     def neighbour(self, task: uuid.UUID, step: int) -> uuid.UUID | None:

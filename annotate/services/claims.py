@@ -50,8 +50,6 @@ def take(*, assignment: Assignment, task: uuid.UUID) -> bool:
 
 def _keep(assignment: Assignment, task: uuid.UUID | None) -> None:
     """Claim this task, or claim it anew, and let go of every other."""
-    if task is None:
-        assignment.claims.all().delete()
-    else:
-        assignment.claims.exclude(task=task).delete()
-        LabelClaim.objects.update_or_create(task_id=task, assignment=assignment, defaults={"taken_at": timezone.now()})
+    assignment.claims.all().delete()
+    if task is not None:
+        LabelClaim.objects.create(task_id=task, assignment=assignment, taken_at=timezone.now())

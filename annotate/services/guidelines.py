@@ -1,5 +1,8 @@
 """A set's guidelines: a new version is added, never rewritten, and each annotator hears of it."""
 
+from datetime import datetime
+from functools import lru_cache
+
 from django.db import transaction
 
 from annotate.models import Assignment, Guideline, LabelSet, User
@@ -49,12 +52,24 @@ def latest(label_set: LabelSet) -> Guideline | None:
     return Guideline.objects.filter(label_set=label_set).order_by("version").last()
 
 
+def newest_version(label_set: LabelSet) -> int | None:
+    """The number of the version that holds now."""
+    rows = Guideline.objects.filter(label_set=label_set).order_by("-version")
+    return rows.values_list("version", flat=True).first()
+
+
 def seen(assignment: Assignment, version: int) -> Guideline:
     """The version that a page showed to this person. Raises Invalid where their set has none of that number."""
-    found = Guideline.objects.filter(label_set=assignment.label_set_id, version=version).first()
-    if found is None:
-        raise Invalid("The page showed guidelines that this set does not have. Reload it and choose again.")
-    return found
+    try:
+        return _version(assignment.label_set_id, assignment.label_set.opened_at, version)
+    except Guideline.DoesNotExist:
+        raise Invalid("The page showed guidelines that this set does not have. Reload it and choose again.") from None
+
+
+@lru_cache(maxsize=256)
+def _version(label_set: int, opened_at: datetime, version: int) -> Guideline:
+    """Kept, because a version is never rewritten and every press names one."""
+    return Guideline.objects.get(label_set=label_set, version=version)
 
 
 def unread(assignment: Assignment) -> list[Guideline]:

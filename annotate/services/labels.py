@@ -5,13 +5,14 @@ import hmac
 import math
 import random
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from types import MappingProxyType
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotate import guidelines
@@ -135,14 +136,20 @@ def join(*, label_set: LabelSet, by: User) -> Assignment:
 
 def order_of(assignment: Assignment) -> tuple[uuid.UUID, ...]:
     """The ids of all tasks of the set in this person's own order, which is the same at every call."""
-    return _order(assignment.label_set_id, assignment.label_set.opened_at, assignment.order_key)
+    return tuple(places_of(assignment))
+
+
+def places_of(assignment: Assignment) -> Mapping[uuid.UUID, int]:
+    """The place of each task in this person's own order, from 1; in that order."""
+    return _places(assignment.label_set_id, assignment.label_set.opened_at, assignment.order_key)
 
 
 @lru_cache(maxsize=256)
-def _order(label_set: int, opened_at: datetime, key: str) -> tuple[uuid.UUID, ...]:
+def _places(label_set: int, opened_at: datetime, key: str) -> Mapping[uuid.UUID, int]:
     """Kept, because the tasks of a set never change after it was opened and a person asks at every press."""
     ids = LabelTask.objects.filter(label_set=label_set).order_by().values_list("pk", flat=True)
-    return tuple(sorted(ids, key=lambda task: _digest(key, str(task))))
+    order = sorted(ids, key=lambda task: _digest(key, str(task)))
+    return MappingProxyType({task: place for place, task in enumerate(order, 1)})
 
 
 def tasks_in_order(assignment: Assignment) -> list[LabelTask]:
@@ -214,12 +221,14 @@ def lock(assignment: Assignment) -> Assignment:
     In a pool the set is held too: who gets which task depends on everybody's labels and claims. Always in this
     order, so that nobody waits for somebody who waits for them.
     """
-    held = Assignment.objects.select_for_update().get(pk=assignment.pk)
-    sets = LabelSet.objects.all()
-    if assignment.label_set.mode == Mode.POOL:
-        sets = sets.select_for_update(no_key=True)
-    # Read after the lock is had: a set that was closed meanwhile must be seen as closed.
-    held.label_set = sets.get(pk=held.label_set_id)
+    rows = Assignment.objects.select_for_update(of=("self",)).select_related("label_set")
+    held = rows.get(pk=assignment.pk)
+    if connection.features.has_select_for_update:
+        # Read again: the row that was waited for is fresh, what was joined to it is as old as the question.
+        sets = LabelSet.objects.all()
+        if held.label_set.mode == Mode.POOL:
+            sets = sets.select_for_update(no_key=True)
+        held.label_set = sets.get(pk=held.label_set_id)
     return held
 
 

@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -68,10 +68,10 @@ def label_set(request: HttpRequest, pk: int) -> HttpResponse:
 def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
     """One answer to judge: a press saves it and shows the next one. A script asks for the part that changes."""
     work = get_worklist_for(person_of(request), pk)
-    chosen = get_task_for(work, task)
     if request.method == "POST":
-        shown = _record(request, work, chosen)
-        return _after(request, Worklist(work.assignment), chosen, shown)
+        shown = _record(request, work, task)
+        return _after(request, Worklist(work.assignment), task, shown)
+    chosen = get_task_for(work, task)
     if work.assignment.is_locked:
         return redirect("label_set", pk)
     if not claims.take(assignment=work.assignment, task=task):
@@ -82,34 +82,36 @@ def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
     return render(request, "annotate/label_task.html", label_page.context(work, chosen))
 
 
-def _record(request: HttpRequest, work: Worklist, task: LabelTask) -> uuid.UUID:
-    """Store the press; the id of the task that the page shows meanwhile."""
+def _record(request: HttpRequest, work: Worklist, task: uuid.UUID) -> uuid.UUID:
+    """Store the press; the id of the task that the page shows meanwhile. No text of the task is read for it."""
+    if task not in work.places:
+        raise Http404
     form = LabelForm(request.POST)
     if not form.is_valid():
         raise Invalid("Choose one of the two answers." if "detect" in form.errors else "The page sent a broken label.")
     values: dict[str, Any] = dict(form.cleaned_data)
     shown, version = values.pop("shown"), values.pop("guideline")
     seen = guidelines.seen(work.assignment, version) if version else None
-    labels.record(assignment=work.assignment, task=task, guideline=seen, **values)
-    return shown if shown in work.places else task.pk
+    pressed = LabelTask(pk=task, label_set=work.assignment.label_set)
+    labels.record(assignment=work.assignment, task=pressed, guideline=seen, **values)
+    return shown if shown in work.places else task
 
 
-def _after(request: HttpRequest, work: Worklist, task: LabelTask, shown: uuid.UUID) -> HttpResponse:
+def _after(request: HttpRequest, work: Worklist, task: uuid.UUID, shown: uuid.UUID) -> HttpResponse:
     """Where it goes on: for a script what changed on its page, else the next answer or the same one."""
     goes_on = work.assignment.auto_advance
-    following = claims.hand_out(work=work, after=task.pk) if goes_on else work.next_after(task.pk)
+    following = claims.hand_out(work=work, after=task) if goes_on else work.next_after(task)
     target = _address(work, following) if following else reverse("label_set", args=[work.assignment.label_set_id])
     if _wants_json(request):
         return JsonResponse({"next": target, "more": following is not None, **_parts(request, work, shown)})
-    return redirect(target if goes_on else _address(work, task.pk))
+    return redirect(target if goes_on else _address(work, task))
 
 
 def _parts(request: HttpRequest, work: Worklist, shown: uuid.UUID) -> dict[str, Any]:
     """The parts of a page on answer `shown` that a saved press changes, and the guidelines' version now."""
     context = label_page.progress(work, shown)
-    newest = guidelines.latest(work.assignment.label_set)
     return {
-        "version": newest.version if newest else None,
+        "version": guidelines.newest_version(work.assignment.label_set),
         "state": render_to_string("annotate/label_task.html#state", context, request),
         "moves": render_to_string("annotate/label_task.html#moves", context, request),
     }
