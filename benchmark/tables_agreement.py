@@ -89,6 +89,7 @@ def group_records(found: Frame, axis: str = "premise_class") -> list[Record]:
     """Fleiss' kappa and Krippendorff's alpha of each group at each level."""
     return [
         {"group": group.key, "raters": [rater.name for rater in group.raters], "axis": axis, "level": level}
+        | {"simulated": any(rater.simulated for rater in group.raters)}
         | _flat_many(cell)
         for group in groups(found)
         for level, cell in group_levels(found, group, axis).items()
@@ -118,7 +119,7 @@ def accuracy_records(found: Frame, truth: Rater, axis: str = "premise_class") ->
     """Each detector's sensitivity and specificity against a truth at each level."""
     return [
         {"detector": detector.name, "truth": truth.name, "axis": axis, "level": level}
-        | {"n": cell.n, "left_out": cell.left_out}
+        | {"simulated": detector.simulated or truth.simulated, "n": cell.n, "left_out": cell.left_out}
         | _flat_rate("sensitivity", cell.sensitivity, cell.sensitivity_plain, cell.found)
         | _flat_rate("specificity", cell.specificity, cell.specificity_plain, cell.left_alone)
         for detector, levels in accuracies(found, truth, axis)
@@ -202,13 +203,17 @@ def fixed(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
+_INTERVALS = "In brackets: 95 % intervals from a bootstrap that draws images."
+_SIMULATED = " Some of these labels are simulated."
+
+
 def kappa_table(found: Frame) -> Printed:
     """Pairwise kappa on the labelled answers, overall and by class (the study's table of human validation)."""
     rows = kappa_pairs(found)
     levels = list(rows[0].levels) if rows else [OVERALL]
     table: Table = []
     for row in rows:
-        line = {"first": row.first.name, "second": row.second.name}
+        line = {"first": row.first.name, "second": row.second.name, "simulated": _text(row.simulated)}
         for level, cell in row.levels.items():
             line |= {
                 f"{level}_kappa": fixed(cell.kappa.value),
@@ -229,12 +234,10 @@ def kappa_table(found: Frame) -> Printed:
     ]
     turns = "" if found.premise == FALSE else " to turns with a correct premise"
     caption = f"Cohen's kappa of each pair of raters on the labelled answers{turns}, overall and by class. {_INTERVALS}"
+    caption += _SIMULATED if any(row.simulated for row in rows) else ""
     return Printed(
         "pairwise_kappa" if found.premise == FALSE else "pairwise_kappa_correct", caption, table, heads, cells
     )
-
-
-_INTERVALS = "In brackets: 95 % intervals from a bootstrap that draws images."
 
 
 def _kappa_cell(cell: Agreement, with_n: bool) -> str:
@@ -256,6 +259,7 @@ def detector_table(row: PairRow) -> Printed:
             "level": level,
             "first": first,
             "second": second,
+            "simulated": _text(row.simulated),
             "n": str(cell.n),
             "left_out": str(cell.left_out.n),
             "first_rate": fixed(cell.first_rate),
@@ -291,5 +295,6 @@ def detector_table(row: PairRow) -> Printed:
     caption = (
         f"Agreement of {first} and {second} on all answers to false-premise turns: correction rate of each, share of "
         f"equal labels, Cohen's kappa, and answers by who saw a correction. {_INTERVALS}"
+        f"{_SIMULATED if row.simulated else ''}"
     )
     return Printed("detector_agreement", caption, table, heads, cells)

@@ -85,6 +85,8 @@ def test_page_csv_latex_and_api_print_the_same_kappas(row: ValidationSet, rita: 
                 assert line[f"{level}_{name}"] == printed
                 assert printed in tex
                 assert printed in page
+    assert {line["simulated"] for line in lines} == {"false", "true"}  # people are real here, rule detectors are not
+    assert "Some of these labels are simulated." in tex
     assert "\\toprule" in tex
     assert "Overall (n = 12)" in tex
 
