@@ -25,6 +25,7 @@ pytestmark = pytest.mark.db
 
 As = Callable[[User], Client]
 PEOPLE, TASKS, WANTED = 20, 360, 2
+# Pages of 360 answers take half a minute of a free machine; FPCO_POOL_PAGES=360 tries them.
 PAGES = int(os.environ.get("FPCO_POOL_PAGES", "30"))
 
 

@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from annotate.models import Assignment, Label, LabelTask, User
 from annotate.services import interchange, labels
+from benchmark import frames_agreement
 from benchmark.models import Exposure, ValidationSet
 from benchmark.services import label_files, validation
 from fpco_site.errors import Conflict, Invalid
@@ -279,6 +280,30 @@ def test_made_up_labels_stay_marked_on_their_way(row: ValidationSet, lea: User) 
     Label.objects.all().delete()
     bring(row, text.encode())
     assert Label.objects.get().simulated
+
+
+def test_a_label_beyond_what_a_pool_wants_goes_out_marked_and_is_left_out_of_agreement(
+    row: ValidationSet, ada: User, lea: User, lou: User
+) -> None:
+    pool = validation.open(
+        dataset=row.label_set.dataset,
+        annotators=[lea, lou],
+        by=ada,
+        per_cell=2,
+        mode="pool",
+        labels_per_task=1,
+    )
+    bring(pool, jsonl(pool, ("H2", False), ("H2", False)))
+    bring(pool, jsonl(pool, ("H1", True)))
+    bring(pool, jsonl(pool, ("H2", True)), replace=True)
+    sent = [said for _, many in interchange.everybodys(pool.label_set) for said in many]
+    assert sorted((said.annotator, said.detect, said.extra) for said in sent) == [
+        ("H1", True, True),
+        ("H2", False, False),
+        ("H2", True, False),
+    ]
+    given = {rater.name: rater.given for rater in frames_agreement.frame(pool).raters if rater.kind == "human"}
+    assert given == {"H1": 0, "H2": 2}
 
 
 # The page -------------------------------------------------------------------------------------------
