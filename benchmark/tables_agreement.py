@@ -254,28 +254,7 @@ def _brackets(found: Coefficient) -> str:
 def detector_table(row: PairRow) -> Printed:
     """Two detectors on all false-premise answers, by class and overall (the study's table of detector agreement)."""
     first, second = row.first.name, row.second.name
-    table: Table = [
-        {
-            "level": level,
-            "first": first,
-            "second": second,
-            "simulated": _text(row.simulated),
-            "n": str(cell.n),
-            "left_out": str(cell.left_out.n),
-            "first_rate": fixed(cell.first_rate),
-            "second_rate": fixed(cell.second_rate),
-            "agreement": fixed(cell.agreement.value),
-            "kappa": fixed(cell.kappa.value),
-            "kappa_low": fixed(cell.kappa.low),
-            "kappa_high": fixed(cell.kappa.high),
-            "both": str(cell.both),
-            "neither": str(cell.neither),
-            "first_only": str(cell.first_only),
-            "second_only": str(cell.second_only),
-            "kappa_reason": cell.kappa.reason,
-        }
-        for level, cell in row.levels.items()
-    ]
+    table = [_detector_line(row, level) for level in row.levels]
     heads = ["", "n", first, second, "Agreement", "Kappa", "Both", "Neither", f"{first} only", f"{second} only"]
     cells = [
         [
@@ -298,3 +277,26 @@ def detector_table(row: PairRow) -> Printed:
         f"{_SIMULATED if row.simulated else ''}"
     )
     return Printed("detector_agreement", caption, table, heads, cells)
+
+
+def _detector_line(row: PairRow, level: str) -> dict[str, str]:
+    cell = row.levels[level]
+    return {
+        "level": level,
+        "first": row.first.name,
+        "second": row.second.name,
+        "simulated": _text(row.simulated),
+        "n": str(cell.n),
+        "left_out": str(cell.left_out.n),
+        "first_rate": fixed(cell.first_rate),
+        "second_rate": fixed(cell.second_rate),
+        "agreement": fixed(cell.agreement.value),
+        "kappa": fixed(cell.kappa.value),
+        "kappa_low": fixed(cell.kappa.low),
+        "kappa_high": fixed(cell.kappa.high),
+        "both": str(cell.both),
+        "neither": str(cell.neither),
+        "first_only": str(cell.first_only),
+        "second_only": str(cell.second_only),
+        "kappa_reason": cell.kappa.reason,
+    }
