@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -97,6 +97,11 @@ def test_two_authors_at_once_make_one_version(row: LabelSet, ada: User, ben: Use
         written = list(threads.map(write, [ada, ben] * 4))
     assert sum(written) == 1
     assert [one.version for one in row.guidelines.all()] == [1, 2]
+
+
+def test_a_version_is_never_rewritten(row: LabelSet) -> None:
+    with pytest.raises(DatabaseError, match="guidelines can not be changed"), transaction.atomic():
+        row.guidelines.update(text="Another.")
 
 
 def test_a_closed_set_keeps_its_guidelines(row: LabelSet, ada: User, as_: As) -> None:

@@ -59,6 +59,7 @@ FROZEN = {
     "annotate_datasetitem",
     "annotate_datasetturn",
     "annotate_revision",
+    "annotate_guideline",
     "annotate_label",
     "annotate_labeltask",
     "annotate_studychange",

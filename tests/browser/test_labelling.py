@@ -224,7 +224,8 @@ def test_at_1280_a_normal_answer_needs_no_scrolling(page: Page, sign_in: SignIn,
         modified="What is the white cat on the right of the sofa doing?",
         response="The white cat on the right of the sofa is curled up asleep. " * 12,
     )
-    row.guidelines.update(text="# Rule\n\nLook at the mark.\n\n" * 60)
+    row.guidelines.create(version=2, text="# Rule\n\nLook at the mark.\n\n" * 60)
+    row.assignments.update(guideline_read=row.guidelines.last())
     sign_in(page, lea)
     start(page, row)
     expect(page.locator(".label-guideline")).to_be_visible()
