@@ -44,6 +44,7 @@ from tests.crawl import ORDERINGS, Crawl, Reply, parameters
 As = Callable[[User], Client]
 SEED = 730073007
 ANSWER = re.compile(r"zq\d{9}zq")
+OWN_WORDS = {"canary", "quillon"}  # the author's name and comment hold these
 OWN_FILES = re.compile(r"/validation/\d+/labels\.")  # an author who labels gets their own labels there
 _DIGITS = re.compile(r"\d{9,}")
 WORDS = ("corr_tp", "corr_tp.csv", "canary-detector", "Canary Model A", "identity", "H1", "H2", "json", "svg")
@@ -273,7 +274,15 @@ def test_an_author_who_labels_finds_no_answer_and_nothing_depends_on_a_single_ve
     assert any(ANSWER.search(reply.body) for reply in replies), "The crawl did not reach the author's own tasks."
     assert_nothing_told(replies, hidden, own)
     mine = [reply for reply in replies if is_own(reply.url)]
-    assert leaks(mine, {*hidden_from_annotators(house), "adaquillon", "louquillon"} - {"quillon"}) == []
+    machines = {
+        "canary model",
+        "canaryfamily",
+        "canary-detector",
+        "canary-second",
+        "canary-endpoint",
+        "canary-result-set",
+    }
+    assert leaks(mine, {*hidden_from_annotators(house), *machines, "adaquillon"} - OWN_WORDS) == []
     swap_verdicts_within_a_cell(house)
     assert_same(replies, again(crawl))
     assert_nothing_told(crawl.press(), hidden, own)

@@ -73,7 +73,7 @@ def begin(stub: StubServer, ada: User) -> None:
 # Where calls and what became of them show.
 PAGES = ("/runs/", "/models/", "/api/v1/runs/", "/api/v1/dialogues/", "/dialogues/", "/attempts/")
 # Where what came of them is read, labelled and published.
-LATER = ("/results/", "/releases/", "/agreement/", "/validation/", "/api/v1/results/", "/api/v1/validation-sets/")
+LATER = ("/results/", "/releases/", "/validation/", "/api/v1/results/", "/api/v1/validation-sets/")
 LABELLING = ("/label/", "/api/v1/label-sets/", "/api/v1/label-tasks/")
 
 
