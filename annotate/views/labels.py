@@ -66,12 +66,14 @@ def label_set(request: HttpRequest, pk: int) -> HttpResponse:
 @no_store
 @require_http_methods(["GET", "POST"])
 def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
-    """One answer to judge: a press saves it and shows the next one. A script asks for the part that changes."""
+    """One answer to judge: a press saves it and shows the next one. A script asks for the parts that change."""
     work = get_worklist_for(person_of(request), pk)
     if request.method == "POST":
-        shown = _record(request, work, task)
-        return _after(request, Worklist(work.assignment), task, shown)
+        ahead = _record(request, work, task)
+        return _after(request, Worklist(work.assignment), task, ahead=ahead)
     chosen = get_task_for(work, task)
+    if request.GET.get("part") == "standing":
+        return JsonResponse(_parts(request, work, task))
     if work.assignment.is_locked:
         return redirect("label_set", pk)
     if not claims.take(assignment=work.assignment, task=task):
@@ -82,8 +84,8 @@ def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
     return render(request, "annotate/label_task.html", label_page.context(work, chosen))
 
 
-def _record(request: HttpRequest, work: Worklist, task: uuid.UUID) -> uuid.UUID:
-    """Store the press; the id of the task that the page shows meanwhile. No text of the task is read for it."""
+def _record(request: HttpRequest, work: Worklist, task: uuid.UUID) -> bool:
+    """Store the press; whether the page shows another answer already. No text of the task is read for it."""
     if task not in work.places:
         raise Http404
     form = LabelForm(request.POST)
@@ -94,21 +96,26 @@ def _record(request: HttpRequest, work: Worklist, task: uuid.UUID) -> uuid.UUID:
     seen = guidelines.seen(work.assignment, version) if version else None
     pressed = LabelTask(pk=task, label_set=work.assignment.label_set)
     labels.record(assignment=work.assignment, task=pressed, guideline=seen, **values)
-    return shown if shown in work.places else task
+    return shown != task and shown in work.places
 
 
-def _after(request: HttpRequest, work: Worklist, task: uuid.UUID, shown: uuid.UUID) -> HttpResponse:
-    """Where it goes on: for a script what changed on its page, else the next answer or the same one."""
+def _after(request: HttpRequest, work: Worklist, task: uuid.UUID, *, ahead: bool) -> HttpResponse:
+    """Where it goes on: nowhere for a page that went on already, else the next answer or the same one."""
+    if ahead and _wants_json(request):
+        return JsonResponse({})
     goes_on = work.assignment.auto_advance
     following = claims.hand_out(work=work, after=task) if goes_on else work.next_after(task)
     target = _address(work, following) if following else reverse("label_set", args=[work.assignment.label_set_id])
     if _wants_json(request):
-        return JsonResponse({"next": target, "more": following is not None, **_parts(request, work, shown)})
+        return JsonResponse({"next": target, "more": following is not None})
     return redirect(target if goes_on else _address(work, task))
 
 
 def _parts(request: HttpRequest, work: Worklist, shown: uuid.UUID) -> dict[str, Any]:
-    """The parts of a page on answer `shown` that a saved press changes, and the guidelines' version now."""
+    """The parts of a page on answer `shown` that a saved press changes, and the guidelines' version now.
+
+    Asked for by itself: a press that is saved has not to wait for what is drawn from it.
+    """
     context = label_page.progress(work, shown)
     return {
         "version": guidelines.newest_version(work.assignment.label_set),

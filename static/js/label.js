@@ -91,6 +91,10 @@
     }
     if (data.version && String(data.version) !== document.getElementById("label-guide").dataset.version) renewGuide();
   };
+  const renew = async (box) => {
+    const data = await queue.standing(form(box).getAttribute("action")).catch(() => null);
+    if (data && current() === box) refresh(data);
+  };
   // The guidelines have changed under the page: the new text and the announcement come in, what is typed stays.
   const renewGuide = async () => {
     const response = await fetch(location.href).catch(() => null);
@@ -231,8 +235,8 @@
       if (!fetched) return location.assign(data.next);
       show(document.adoptNode(fetched), data.next);
     } else {
-      refresh(data);
       if (!ahead) rest();
+      await renew(current());
     }
     prepare();
   };

@@ -50,6 +50,10 @@
     const response = await fetch(address, { headers: { "HX-Request": "true", Accept: "text/html" } });
     return new DOMParser().parseFromString(response.ok ? await response.text() : "", "text/html").getElementById("labelling");
   };
+  const standing = async (address) => {
+    const response = await fetch(`${address}?part=standing`, { headers: { Accept: "application/json" } });
+    return response.ok ? response.json() : null;
+  };
   const words = (press) => `Your label of answer ${press.place} (${press.fields.detect === "1" ? "corrects" : "goes along"})`;
   // What an earlier page left behind: sent unless the answer has been labelled again since.
   const resend = async (press) => {
@@ -88,5 +92,5 @@
     window.studio.toast("A label of yours is not saved yet. Reload the page, then submit.", { tone: "warn" });
   }, true);
 
-  window.labelling = { ...window.labelling, queue: { add, send, part, flushed, read } };
+  window.labelling = { ...window.labelling, queue: { add, send, part, standing, flushed, read } };
 })();

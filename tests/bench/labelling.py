@@ -127,6 +127,7 @@ def saving() -> list[tuple[str, float, str, str]]:
         ("saving a label, median", median(times), "ms", f"bound: 6; {on}"),
         ("saving a label, p95", quantiles(times, n=20)[-1], "ms", f"bound: 15; {on}"),
         ("queries of a saved label", len(queries), "", "those of session and person included"),
+        ("drawing what a saved label changes, median", median(clocks[0].looks), "ms", f"asked for after it; {on}"),
     ]
 
 
@@ -140,6 +141,7 @@ class Clock:
         from annotate.services import labels
 
         self.times: list[float] = []
+        self.looks: list[float] = []
         self.sequence = 0
         self.client = Client(SERVER_NAME="127.0.0.1", enforce_csrf_checks=True)
         self.client.force_login(person)
@@ -165,6 +167,10 @@ class Clock:
         said = self.client.post(address, values, headers=headers)
         if said.status_code != 200:
             raise RuntimeError(f"{address}: {said.status_code} {said.text[:300]}")
+        saved = self.times.pop()
+        self.client.get(f"{ahead}?part=standing")
+        self.looks.append(self.times.pop())
+        self.times.append(saved)
 
 
 MEASURED: dict[str, Callable[[], list[tuple[str, float, str, str]]]] = {"key_to_next": key_to_next, "saving": saving}
