@@ -126,8 +126,8 @@ class Running:
 
     def progress(self) -> str:
         """How far it is, as its output says."""
-        said = self.log.read_text(errors="replace").rstrip()[-8:] if self.log else ""
-        return f"{self.chosen.title} {share[0]}" if (share := re.findall(r"\d+%", said)) else self.chosen.title
+        shares = re.findall(r"\d+%", self.log.read_text(errors="replace")) if self.log else []
+        return " ".join([self.chosen.title, *shares[-1:]])
 
     def finish(self, *, strict: bool) -> tuple[Count, str]:
         """What became of it once its process has ended, and a line that says so."""
