@@ -144,7 +144,7 @@ class Running:
 def begin(chosen: Pass, stage: Stage, *, quiet: bool) -> Running:
     """Start one pass, on databases of its own."""
     report = stage.folder / f"{chosen.name}.xml"
-    command = [*pytest_of(chosen), "-q", "-m", chosen.marks, f"--junitxml={report}"]
+    command = [*pytest_of(chosen), "-q", "--durations=15", "-m", chosen.marks, f"--junitxml={report}"]
     if chosen.processes:
         command += ["-n", str(chosen.processes)]
     env = {**os.environ, **chosen.env, **stage.ready, "FPCO_TEST_PASS": chosen.name}
