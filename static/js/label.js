@@ -62,7 +62,7 @@
   const rest = () => {
     changed = performance.now();
     const box = current();
-    setTimeout(() => { box.dataset.ready = ""; }, REST.key);
+    for (const [kind, wait] of Object.entries(REST)) setTimeout(() => { box.dataset.ready = kind; }, wait);
   };
   const show = (box, address, { push = true } = {}) => {
     const old = current();
@@ -310,6 +310,6 @@
   window.addEventListener("beforeunload", (event) => failed && !queue.read().length && !failed.final && event.preventDefault());
   putBack(current());
   time.begin(taskOf(current()));
-  current().dataset.ready = "";
+  current().dataset.ready = "pointer";
   queue.flushed.then((sent) => (sent ? go(location.href, { push: false }) : prepare()));
 })();

@@ -128,10 +128,13 @@ def test_a_key_appears_nowhere_whatever_the_provider_does(
     found += leaks("worker's log", worker.logs(whole=True)) + leaks("our log", caplog.text)
     found += [leak for message in messages(broker) for leak in leaks("broker", message)]
     lea = factories.person("lea", "annotator")
-    validation.open(dataset=Run.objects.filter(state="complete")[0].dataset, annotators=[lea], by=ada, per_cell=1)
+    opened = validation.open(
+        dataset=Run.objects.filter(state="complete")[0].dataset, annotators=[lea], by=ada, per_cell=1
+    )
     crawls = Crawl(as_(ada), within=PAGES + LATER), Crawl(as_(lea), within=LABELLING)
     replies = [reply for crawl in crawls for reply in crawl.run()]
-    assert {"/results/", "/validation/1/blindness/", "/label/1/"} <= {row.url for row in replies if row.status == 200}
+    expected = {"/results/", f"/validation/{opened.pk}/blindness/", f"/label/{opened.label_set_id}/"}
+    assert expected <= {reply.url for reply in replies if reply.status == 200}
     found += [leak for reply in replies for leak in leaks(reply.url, reply.everything)]
     for dataset in Dataset.objects.all():
         release_export.export(dataset=dataset, folder=tmp_path / f"out-{dataset.pk}")

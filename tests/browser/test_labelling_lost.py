@@ -10,7 +10,7 @@ from playwright.sync_api import Error, Page, Route, expect
 from annotate.models import Label, User
 from annotate.services import labels
 from tests import factories
-from tests.browser.labelling import lose_posts, on_place, prepared, press, progress, ready, start, verdicts
+from tests.browser.labelling import lose_posts, on_place, prepared, press, progress, start, verdicts
 from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.db, pytest.mark.django_db(transaction=True)]
@@ -49,7 +49,7 @@ def sign_in_again(page: Page, key: str) -> None:
 
 
 def double_click(page: Page, key: str) -> None:
-    ready(page)
+    expect(page.locator("#labelling[data-ready=pointer]")).to_be_visible()
     page.locator(f'[data-key="{key}"]').dblclick()
 
 

@@ -14,6 +14,7 @@ from annotate.models import Item, User
 from annotate.services import drafters
 from benchmark.models import DetectorLabel, Response
 from tests import services
+from tests.browser.labelling import press
 from tests.browser.shown import shown
 from tests.worker import Celery
 
@@ -202,9 +203,8 @@ def label(page: Page, sign_in: SignIn, who: User, keys: str) -> None:
     page.get_by_role("link", name=re.compile("Start|Continue")).click()
     for number in range(PER_CLASS):
         expect(page.locator("#label-form")).to_be_visible()
-        shown(page)
         before = page.url
-        page.keyboard.press(keys[number % len(keys)])
+        press(page, keys[number % len(keys)])
         page.wait_for_function("was => location.href !== was || !document.querySelector('#label-form')", arg=before)
     page.goto(re.sub(r"/label/(\d+)/.*", r"/label/\1/", page.url))
     page.get_by_role("button", name="Submit labels").click()
