@@ -22,7 +22,7 @@ from tests.browser.labelling import (
     verdicts,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.db, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SignIn = Callable[[Page, User], None]
 PHONE: ViewportSize = {"width": 390, "height": 844}

@@ -13,7 +13,7 @@ from tests import factories
 from tests.browser.labelling import lose_posts, on_place, prepared, press, progress, start, verdicts
 from tests.factories import PASSWORD
 
-pytestmark = [pytest.mark.browser, pytest.mark.db, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SignIn = Callable[[Page, User], None]
 TASKS = 30
@@ -53,6 +53,7 @@ def double_click(page: Page, key: str) -> None:
     page.locator(f'[data-key="{key}"]').dblclick()
 
 
+@pytest.mark.db
 def test_two_people_label_thirty_answers_each_at_once_through_failures(
     new_page: Callable[[], Page], sign_in: SignIn, lea: User, lou: User
 ) -> None:
