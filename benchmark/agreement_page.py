@@ -49,10 +49,10 @@ def pair_of[W: Who](given: Mapping[str, str], by_key: Mapping[str, W]) -> tuple[
 
 
 @dataclass(frozen=True)
-class SetPage:
-    """A validation set's agreement along one axis."""
+class _Page[F]:
+    """A frame, and the axis of it that the address names."""
 
-    found: Frame
+    found: F
     given: Mapping[str, str]
 
     @cached_property
@@ -66,6 +66,10 @@ class SetPage:
     @property
     def axis_name(self) -> str:
         return AXES[self.axis]
+
+
+class SetPage(_Page[Frame]):
+    """A validation set's agreement along one axis."""
 
     @property
     def more(self) -> str:
@@ -149,24 +153,8 @@ def truth_of(given: Mapping[str, str], found: Frame) -> Rater | None:
     return whos.get(given.get("truth", "")) or next(iter(whos.values()), None)
 
 
-@dataclass(frozen=True)
-class DetectorPage:
+class DetectorPage(_Page[Verdicts]):
     """Detectors' agreement over all false-premise answers along one axis."""
-
-    found: Verdicts
-    given: Mapping[str, str]
-
-    @cached_property
-    def axis(self) -> str:
-        return axis_of(self.given)
-
-    @cached_property
-    def axes(self) -> list[tuple[str, str]]:
-        return list(AXES.items())
-
-    @property
-    def axis_name(self) -> str:
-        return AXES[self.axis]
 
     @property
     def more(self) -> str:

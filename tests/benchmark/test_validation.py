@@ -150,8 +150,8 @@ def test_the_command_opens_a_set_and_says_what_it_drew(ran: Ran, lea: User, lou:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nowhere", "--annotators", "lea"], "There is no dataset named nowhere."),
-        (["DATASET", "--annotators", "nobody"], "There is nobody named nobody."),
+        (["nowhere", "--annotators", "lea"], "There is no dataset named 'nowhere'"),
+        (["DATASET", "--annotators", "nobody"], "There is nobody named 'nobody'."),
         (["DATASET", "--annotators", "lea", "--per-cell", "0"], "at least one answer"),
         (["DATASET", "--annotators", "lea", "lea"], "chosen once"),
     ],

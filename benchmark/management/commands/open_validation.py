@@ -5,10 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.models import Dataset, User
+from annotate.models import Dataset
 from annotate.models.labels import Mode
 from benchmark import designs, strata
 from benchmark.designs import Kind, Naming
+from benchmark.management.finding import dataset_named, person_named
 from benchmark.models import ResultSet
 from benchmark.services import validation
 from benchmark.services.validation import Prepared
@@ -42,7 +43,7 @@ class Command(BaseCommand):
 
     def _open(self, source: dict[str, Any], options: dict[str, Any]) -> None:
         names = options["annotators"]
-        people = [_person(name) for name in names]
+        people = [person_named(name) for name in names]
         chosen = {name: options[name] for name in ("seed", "name", "mode", "labels_per_task")}
         made = validation.open(annotators=people, by=None, **source, **chosen)
         who = ", ".join(names) or "whoever joins"
@@ -81,7 +82,7 @@ def _add_design(parser: ArgumentParser) -> None:
 
 
 def _source(options: dict[str, Any]) -> dict[str, Any]:
-    dataset = _dataset(options["dataset"])
+    dataset = dataset_named(options["dataset"])
     result_set = _result_set(dataset, options["result_set"]) if options["result_set"] else None
     return {
         "dataset": dataset,
@@ -91,22 +92,8 @@ def _source(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _dataset(name: str) -> Dataset:
-    found = Dataset.objects.filter(name=name).first()
-    if found is None:
-        raise Invalid(f"There is no dataset named {name}.")
-    return found
-
-
 def _result_set(dataset: Dataset, name: str) -> ResultSet:
     found = ResultSet.objects.filter(dataset=dataset, name=name).first()
     if found is None:
         raise Invalid(f"{dataset.name} has no result set named {name}.")
-    return found
-
-
-def _person(name: str) -> User:
-    found = User.objects.filter(username=name).first()
-    if found is None:
-        raise Invalid(f"There is nobody named {name}.")
     return found
