@@ -45,7 +45,8 @@ class Person(threading.Thread):
         while not self.told.wait(PAUSE):
             begun = time.perf_counter()
             try:
-                said = self._label(self._tasks[turn % len(self._tasks)], detect=turn % 2)
+                task, ahead = (self._tasks[(turn + step) % len(self._tasks)] for step in (0, 1))
+                said = self._label(task, ahead, detect=turn % 2)
                 if said.status_code != 200:
                     self.errors.append(f"{said.status_code} {said.text[:200]}")
             except httpx2.HTTPError as error:
@@ -53,8 +54,9 @@ class Person(threading.Thread):
             self.seconds.append(time.perf_counter() - begun)
             turn += 1
 
-    def _label(self, task: uuid.UUID, *, detect: int) -> httpx2.Response:
+    def _label(self, task: uuid.UUID, ahead: uuid.UUID, *, detect: int) -> httpx2.Response:
         values = {"detect": str(detect), "client": str(uuid.uuid4()), "sequence": "1", "seconds": "4.5"}
+        values["shown"] = str(ahead)
         return self._post(f"/label/{self._set}/{task}/", **values)
 
     def _post(self, path: str, **values: str) -> httpx2.Response:
@@ -62,7 +64,7 @@ class Person(threading.Thread):
         return self._client.post(
             path,
             data={**values, "csrfmiddlewaretoken": token},
-            headers={"HX-Request": "true"} if "label" in path else {},
+            headers={"Accept": "application/json"} if "label" in path else {},
         )
 
 
