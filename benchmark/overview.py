@@ -114,7 +114,7 @@ def _stopped_drafting() -> Iterator[Waiting]:
 
 
 def _my_labels(user: User) -> Iterator[Waiting]:
-    mine = Assignment.objects.filter(person=user, state="open", label_set__state="open")
+    mine = Assignment.objects.open_of(user)
     for share in worklist.shares(mine):
         left, name = share.total - share.done, share.assignment.label_set.name
         href = reverse("label_set", args=[share.assignment.label_set_id])

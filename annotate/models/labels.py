@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotate.axes import PremiseClass
 from annotate.models.datasets import Dataset
 from annotate.models.images import Image
+from annotate.models.people import User
 from fpco_site.fields import WrittenField, one_of
 
 
@@ -108,6 +109,14 @@ class AssignmentState(models.TextChoices):
     SUBMITTED = "submitted", "submitted"
 
 
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    """Assignments, which keep a person blind while they are open."""
+
+    def open_of(self, person: User) -> "AssignmentQuerySet":
+        """This person's that are not locked: neither submitted nor of a closed set."""
+        return self.filter(person=person, state=AssignmentState.OPEN, label_set__state=LabelSetState.OPEN)
+
+
 class Assignment(models.Model):
     """One person's work on one set, in an order of their own (HMAC of secret, set and person).
 
@@ -123,6 +132,8 @@ class Assignment(models.Model):
     practised_at = models.DateTimeField(null=True, blank=True)
     guideline_read = models.ForeignKey(Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     auto_advance = models.BooleanField(default=True)  # a saved label brings the next answer by itself
+
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

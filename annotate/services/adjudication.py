@@ -14,8 +14,8 @@ from django.conf import settings
 from django.db import transaction
 
 from annotate.models import Adjudication, Assignment, Label, LabelSet, LabelTask, User
-from annotate.models.labels import AssignmentState, LabelSetState
-from annotate.models.people import Role
+from annotate.models.labels import LabelSetState
+from annotate.services import labels
 from fpco_site.errors import Conflict, Invalid, Withheld
 
 LONGEST_REASON = 2000
@@ -80,8 +80,8 @@ def docket(label_set: LabelSet) -> Docket:
 def _dockets(label_sets: list[LabelSet]) -> list[Docket]:
     differing: dict[int, set[uuid.UUID]] = defaultdict(set)
     first: dict[uuid.UUID, bool] = {}
-    labels = Label.objects.filter(task__label_set__in=label_sets).current().order_by()
-    for label_set, task, detect in labels.values_list("task__label_set", "task", "detect"):
+    given = Label.objects.filter(task__label_set__in=label_sets).current().order_by()
+    for label_set, task, detect in given.values_list("task__label_set", "task", "detect"):
         if first.setdefault(task, detect) != detect:
             differing[label_set].add(task)
     rows = list(Adjudication.objects.filter(task__label_set__in=label_sets).current())
@@ -120,10 +120,9 @@ def require_judge(*, label_set: LabelSet, by: User) -> None:
     """
     if label_set.state != LabelSetState.CLOSED:
         raise Conflict("Disagreements are listed when the set is closed.")
-    if not by.is_active or by.imported or by.role not in {Role.AUTHOR, Role.ANNOTATOR}:
+    if not labels.can_label(by):
         raise Invalid(f"{by.username} can't decide: that takes an active author or annotator.")
-    blind = Assignment.objects.filter(person=by, state=AssignmentState.OPEN, label_set__state=LabelSetState.OPEN)
-    if blind.filter(label_set__dataset=label_set.dataset_id).exists():
+    if Assignment.objects.open_of(by).filter(label_set__dataset=label_set.dataset_id).exists():
         raise Withheld(LABELLING)
 
 
@@ -182,7 +181,7 @@ def _refuse_side(label_set: LabelSet, by: User, together: bool) -> None:
 
 def dockets_for(user: User) -> list[Docket]:
     """The closed sets with disagreements that this person may decide, the newest first."""
-    blind = Assignment.objects.filter(person=user, state=AssignmentState.OPEN, label_set__state=LabelSetState.OPEN)
+    blind = Assignment.objects.open_of(user)
     closed = LabelSet.objects.filter(state=LabelSetState.CLOSED)
     sets = closed.exclude(dataset__in=blind.values("label_set__dataset")).select_related("dataset").order_by("-id")
     return [found for found in _dockets(list(sets)) if found.total]

@@ -92,13 +92,14 @@ def _check_opening(name: str, tasks: Sequence[NewTask], people: list[User], mode
     if len({person.pk for person in people}) < len(people):
         raise Invalid("Each annotator can be chosen once.")
     for person in people:
-        if not _can_label(person):
+        if not can_label(person):
             raise Invalid(f"{person.username} can't label: that takes an active author or annotator.")
     if LabelSet.objects.filter(name=name).exists():
         raise Invalid(f"A label set named {name} exists already.")
 
 
-def _can_label(person: User) -> bool:
+def can_label(person: User) -> bool:
+    """Whether this person may label, and decide what others labelled."""
     return person.is_active and not person.imported and person.role in {Role.AUTHOR, Role.ANNOTATOR}
 
 
@@ -129,7 +130,7 @@ def join(*, label_set: LabelSet, by: User) -> Assignment:
     label_set = LabelSet.objects.select_for_update().get(pk=label_set.pk)
     if label_set.mode != Mode.POOL or label_set.state != LabelSetState.OPEN:
         raise Conflict("Only an open pool can be joined.")
-    if not _can_label(by):
+    if not can_label(by):
         raise Invalid(f"{by.username} can't label: that takes an active author or annotator.")
     return label_set.assignments.filter(person=by).first() or _assign(label_set, by)
 

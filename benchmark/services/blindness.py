@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 
 from annotate.models import Assignment, Dataset, LabelSet, User
-from annotate.models.labels import AssignmentState, LabelSetState
 from annotate.services.adjudication import LABELLING
 from benchmark.models import Dialogue, Exposure, Opened
 from fpco_site.errors import Withheld
@@ -18,7 +17,7 @@ def withheld_from(user: User, dataset: Dataset) -> bool:
     open label set over the dataset: blindness ends when that person's labels are locked (submitted, or
     the set closed), not at the last label.
     """
-    return user.is_annotator or _open_assignments(user).filter(label_set__dataset=dataset).exists()
+    return user.is_annotator or Assignment.objects.open_of(user).filter(label_set__dataset=dataset).exists()
 
 
 def withheld_datasets(user: User) -> frozenset[int]:
@@ -26,7 +25,7 @@ def withheld_datasets(user: User) -> frozenset[int]:
 
     For lists that span datasets. People who only annotate must not get such a list at all.
     """
-    return frozenset(_open_assignments(user).values_list("label_set__dataset_id", flat=True))
+    return frozenset(Assignment.objects.open_of(user).values_list("label_set__dataset_id", flat=True))
 
 
 def require_open_eyes(*, user: User, dataset: Dataset, page: str, dialogue: Dialogue | None = None) -> None:
@@ -89,14 +88,10 @@ def note_decisions(*, user: User, label_set: LabelSet, page: str) -> None:
     Withheld
         While this person labels another set over the same dataset.
     """
-    blind = _open_assignments(user).filter(label_set__dataset=label_set.dataset_id).exists()
+    blind = Assignment.objects.open_of(user).filter(label_set__dataset=label_set.dataset_id).exists()
     Exposure.objects.create(person=user, dataset=label_set.dataset, page=page[:200], withheld=blind)
     if blind:
         raise Withheld(LABELLING)
-
-
-def _open_assignments(user: User) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(person=user, state=AssignmentState.OPEN, label_set__state=LabelSetState.OPEN)
 
 
 def _sentence(user: User) -> str:
