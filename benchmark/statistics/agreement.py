@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from benchmark.statistics.bootstrap import ONE_IMAGE, Limits, percentiles, resample
+from benchmark.statistics.bootstrap import ONE_IMAGE, Limits, by_cluster, percentiles, resample
 from benchmark.statistics.coefficients import ac1_error, coefficients, kappa_error
 from benchmark.statistics.patterns import ItemCounts
 from benchmark.statistics.rates import rates
@@ -197,7 +197,8 @@ def from_masks(
         second_missing=_bits(there & labelled_1 & ~labelled_2),
         both_missing=_bits(there & ~(labelled_1 | labelled_2)),
     )
-    return from_clusters(_gathered(by_item, clusters), left_out=left_out, bootstrap=bootstrap)
+    tables = by_item if clusters is None else by_cluster(by_item, np.asarray(clusters))
+    return from_clusters(tables, left_out=left_out, bootstrap=bootstrap)
 
 
 def from_table(first_true: Sequence[int], first_false: Sequence[int]) -> Agreement:
@@ -317,16 +318,6 @@ def _quantile() -> float:
 
 def _known(value: NDArray[np.float64]) -> float | None:
     return None if np.isnan(value) else float(value)
-
-
-def _gathered(by_item: Tables, clusters: ArrayLike | None) -> Tables:
-    """Tables of items added up by cluster."""
-    if clusters is None:
-        return by_item
-    names, of = np.unique(np.asarray(clusters), return_inverse=True)
-    added = np.zeros((len(names), by_item.shape[-1]), dtype=np.int64)
-    np.add.at(added, of, by_item)
-    return added
 
 
 def _bits(masks: NDArray[np.int64]) -> int:

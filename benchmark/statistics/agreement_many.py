@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.statistics.agreement import ONE_LABEL_ONLY, PERFECT, Coefficient, Labels
-from benchmark.statistics.bootstrap import ONE_IMAGE, percentiles, resample
+from benchmark.statistics.bootstrap import ONE_IMAGE, by_cluster, percentiles, resample
+from benchmark.statistics.coefficients import over
 
 TOO_FEW = "no response with the labels that it takes"
 
@@ -110,7 +111,7 @@ def _fleiss(true: Values, wanted: int, clusters: Images) -> Coefficient:
         falses = n * wanted - trues
         apart = 2 * trues * falses  # (n w)^2 times 1 - P_e
         observed = pairs * n * wanted / (wanted - 1)  # (n w)^2 times P
-        return _ratio(observed - (n * wanted) ** 2 + apart, apart)
+        return over(observed - (n * wanted) ** 2 + apart, apart)
 
     return _estimated(rows, clusters, kappa)
 
@@ -120,7 +121,7 @@ def _alpha(true: Values, false: Values, clusters: Images) -> Coefficient:
 
     def alpha(sums: Values) -> Values:
         trues, falses, apart = np.moveaxis(sums, -1, 0)
-        return _ratio(trues * falses - (trues + falses - 1) * apart, trues * falses)
+        return over(trues * falses - (trues + falses - 1) * apart, trues * falses)
 
     return _estimated(rows, clusters, alpha)
 
@@ -136,16 +137,8 @@ def _estimated(rows: Values, clusters: Images, of: Formula) -> Coefficient:
         return Coefficient(value, reason=PERFECT)
     if clusters is None:
         return Coefficient(value)
-    names, at = np.unique(clusters, return_inverse=True)
-    added = np.zeros((len(names), rows.shape[1]))
-    np.add.at(added, at, rows)
+    added = by_cluster(rows, clusters)
     if len(added) < 2:
         return Coefficient(value, reason=ONE_IMAGE)
     low, high, reason = percentiles(of(resample(added)))
     return Coefficient(value, low, high, reason=reason)
-
-
-def _ratio(part: Values, whole: Values) -> Values:
-    undefined = np.full(np.shape(whole), np.nan)
-    ratio: Values = np.divide(part, whole, out=undefined, where=np.asarray(whole) > 0)
-    return ratio

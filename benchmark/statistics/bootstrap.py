@@ -20,6 +20,14 @@ RARELY_DEFINED = "no interval: undefined in more than a tenth of the repetitions
 Limits = tuple[float | None, float | None, str]
 
 
+def by_cluster[N: np.number](rows: NDArray[N], clusters: NDArray[np.generic]) -> NDArray[N]:
+    """The rows of each cluster added up, clusters in sorted order; shape (cluster, column)."""
+    names, of = np.unique(clusters, return_inverse=True)
+    added = np.zeros((len(names), rows.shape[-1]), dtype=rows.dtype)
+    np.add.at(added, of, rows)
+    return added
+
+
 def resample(rows: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of the rows of as many clusters as there are, drawn with replacement.
 

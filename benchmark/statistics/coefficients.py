@@ -66,13 +66,13 @@ def coefficients(tables: ArrayLike) -> Coefficients:
     by_chance = (a + b) * (a + c) + (c + d) * (b + d)  # n squared times p_e, exact in whole numbers
     true, false = 2 * a + b + c, 2 * d + b + c
     return Coefficients(
-        agreement=_over(a + d, n),
-        kappa=_over(n * (a + d) - by_chance, n * n - by_chance),
-        ac1=_over(2 * n * (a + d) - true * false, 2 * n * n - true * false),
-        positive=_over(2 * a, true),
-        negative=_over(2 * d, false),
-        prevalence=_over(abs(a - d), n),
-        bias=_over(abs(b - c), n),
+        agreement=over(a + d, n),
+        kappa=over(n * (a + d) - by_chance, n * n - by_chance),
+        ac1=over(2 * n * (a + d) - true * false, 2 * n * n - true * false),
+        positive=over(2 * a, true),
+        negative=over(2 * d, false),
+        prevalence=over(abs(a - d), n),
+        bias=over(abs(b - c), n),
     )
 
 
@@ -116,7 +116,8 @@ def ac1_error(table: ArrayLike) -> float:
     return sqrt(float(counts @ (each - whole) ** 2) / (n * (n - 1)))
 
 
-def _over(part: Values, whole: Values) -> Values:
+def over(part: Values, whole: Values) -> Values:
+    """A ratio of arrays; NaN where the whole is 0."""
     undefined = np.full(np.shape(whole), np.nan)
     ratio: Values = np.divide(part, whole, out=undefined, where=whole > 0)
     return ratio
