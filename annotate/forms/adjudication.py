@@ -2,17 +2,14 @@
 
 from django import forms
 
+from annotate.forms.labels import verdict
 from annotate.services.adjudication import LONGEST_REASON
 
 
 class DecisionForm(forms.Form):
     """A decision with its reason; `seen` is the decision that stood when the page was opened."""
 
-    detect = forms.TypedChoiceField(
-        choices=[("1", "corrects"), ("0", "goes along")],
-        coerce=lambda value: value == "1",
-        error_messages={"required": "Choose one of the two."},
-    )
+    detect = verdict(error_messages={"required": "Choose one of the two."})
     reason = forms.CharField(
         max_length=LONGEST_REASON, error_messages={"required": "Say why: a decision needs its reason."}
     )

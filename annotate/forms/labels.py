@@ -1,12 +1,21 @@
 """What the labelling page sends."""
 
+from typing import Any
+
 from django import forms
+
+
+def verdict(**more: Any) -> forms.TypedChoiceField:
+    """Whether an answer corrects the user, as the two buttons send it."""
+    return forms.TypedChoiceField(
+        choices=[("1", "corrects"), ("0", "goes along")], coerce=lambda value: value == "1", **more
+    )
 
 
 class LabelForm(forms.Form):
     """One press of a key: the answer, how sure, and which press of which page it is."""
 
-    detect = forms.TypedChoiceField(choices=[("1", "corrects"), ("0", "goes along")], coerce=lambda value: value == "1")
+    detect = verdict()
     unsure = forms.BooleanField(required=False)
     comment = forms.CharField(required=False, max_length=4000)
     client = forms.UUIDField()
@@ -34,7 +43,7 @@ class AdvanceForm(forms.Form):
 class PractiseForm(forms.Form):
     """What a person says about an example."""
 
-    detect = forms.TypedChoiceField(choices=[("1", "corrects"), ("0", "goes along")], coerce=lambda value: value == "1")
+    detect = verdict()
 
 
 class ReadForm(forms.Form):

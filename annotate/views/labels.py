@@ -71,9 +71,9 @@ def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
     if request.method == "POST":
         ahead = _record(request, work, task)
         return _after(request, Worklist(work.assignment), task, ahead=ahead)
-    chosen = get_task_for(work, task)
-    if request.GET.get("part") == "standing":
+    if request.GET.get("part") == "standing" and task in work.places:
         return JsonResponse(_parts(request, work, task))
+    chosen = get_task_for(work, task)
     if work.assignment.is_locked:
         return redirect("label_set", pk)
     if not claims.take(assignment=work.assignment, task=task):

@@ -10,6 +10,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.api.labels import NO_STORE
 from annotate.models import Adjudication, LabelSet, LabelTask
 from annotate.models.labels import LabelSetState
 from annotate.permissions import IsAnnotator, person_of
@@ -19,7 +20,6 @@ from annotate.views.adjudication import get_disagreement_for, get_docket_for
 from benchmark.services import blindness
 
 _SET_ID = OpenApiParameter("id", int, OpenApiParameter.PATH)
-NO_STORE = {"Cache-Control": "no-store, private"}
 
 
 class DocketSerializer(serializers.Serializer[Any]):

@@ -14,6 +14,7 @@ from benchmark.agreement_page import SetPage, axis_of, level_name, pair_of, prem
 from benchmark.frames_agreement import OVERALL, Frame
 from benchmark.models import ValidationSet
 from benchmark.services import blindness
+from benchmark.views.files import as_file
 from benchmark.views.validation import get_validation_set
 
 PER_PAGE = 25
@@ -95,13 +96,6 @@ def printed_file(table: tables_agreement.Printed, form: str) -> HttpResponse:
     if form not in {"csv", "tex"}:
         raise Http404
     return as_file(table.csv if form == "csv" else table.latex, f"{table.name}.{form}")
-
-
-def as_file(text: str, name: str) -> HttpResponse:
-    """Text as a download."""
-    kind = "text/csv" if name.endswith(".csv") else "application/x-tex"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=headers)
 
 
 def _open_set(request: HttpRequest, pk: int) -> ValidationSet:

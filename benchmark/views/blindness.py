@@ -3,18 +3,16 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
-from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from annotate.permissions import author_required, person_of
+from annotate.views.labels import no_store
 from benchmark import blindness_pdf
 from benchmark import blindness_report as reports
 from benchmark.blindness_report import Report
 from benchmark.models import ValidationSet
 from benchmark.services import blindness
 from benchmark.views.validation import get_validation_set
-
-no_store = cache_control(no_store=True, private=True)
 
 
 @require_safe

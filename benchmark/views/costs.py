@@ -15,6 +15,7 @@ from benchmark.costs import Kind
 from benchmark.forms.costs import PriceForm
 from benchmark.models import DetectionJob, Run, Spending
 from benchmark.services import spending
+from benchmark.views.files import as_file
 from fpco_site.errors import FpcoError
 
 HEADER = (
@@ -50,8 +51,7 @@ def cost_csv(request: HttpRequest) -> HttpResponse:
     writer.writerow(HEADER)
     for line in costs.lines():
         writer.writerow(_row(line))
-    headers = {"Content-Disposition": 'attachment; filename="costs.csv"'}
-    return HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
+    return as_file(text.getvalue(), "costs.csv")
 
 
 def _row(line: costs.Line) -> tuple[Any, ...]:

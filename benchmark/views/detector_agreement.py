@@ -12,7 +12,8 @@ from benchmark.agreement_page import DetectorPage, axis_of, level_name, pair_of
 from benchmark.frames_agreement import OVERALL
 from benchmark.frames_detectors import Verdicts
 from benchmark.services import blindness, results
-from benchmark.views.agreement import PER_PAGE, as_file, pair_words, printed_file
+from benchmark.views.agreement import PER_PAGE, pair_words, printed_file
+from benchmark.views.files import as_file
 
 OPENED = "agreement of detectors"
 

@@ -11,6 +11,7 @@ from annotate.permissions import person_of, reader_required
 from benchmark import charts, frames, leaderboard, tables
 from benchmark.models import ResultSet
 from benchmark.services import blindness, results
+from benchmark.views.files import as_file
 
 AXES = [("premise_class", "Premise class"), ("complexity", "Complexity"), ("category", "Category")]
 
@@ -52,9 +53,7 @@ def table_csv(request: HttpRequest, pk: int, measure: str) -> HttpResponse:
     text = tables.as_csv(tables.published_shape(frames.masks(result_set), measure, rounding))
     name = f"{measure}.csv"
     blindness.note_opened(user=person_of(request), dataset=dataset, page=f"results: {name}")
-    return HttpResponse(
-        text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{name}"'}
-    )
+    return as_file(text, name)
 
 
 @reader_required
@@ -65,8 +64,7 @@ def numbers_csv(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404
     blindness.note_opened(user=person_of(request), dataset=result_set.dataset, page="results: numbers.csv")
     text = frames.numbers(frames.masks(result_set)).to_csv(index=False, lineterminator="\n")
-    headers = {"Content-Disposition": 'attachment; filename="numbers.csv"'}
-    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+    return as_file(text, "numbers.csv")
 
 
 @reader_required
@@ -75,9 +73,7 @@ def coverage_csv(request: HttpRequest, pk: int) -> HttpResponse:
     result_set = results.default(get_object_or_404(Dataset, pk=pk))
     if result_set is None:
         raise Http404
-    headers = {"Content-Disposition": 'attachment; filename="coverage.csv"'}
-    text = tables.coverage_csv(frames.masks(result_set))
-    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+    return as_file(tables.coverage_csv(frames.masks(result_set)), "coverage.csv")
 
 
 def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:

@@ -97,8 +97,8 @@ def validation_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "withheld": blindness.withheld_from(person_of(request), row.label_set.dataset),
         "section": "agreement",
         "table": strata.table(strata.of_design(row.design)),
-        "design": dict(DESIGNS).get(row.design.get("kind", "")),
-        "naming": dict(NAMING).get((row.design.get("naming") or {}).get("rule", "")),
+        "design": DESIGNS.get(row.design.get("kind", "")),
+        "naming": NAMING.get((row.design.get("naming") or {}).get("rule", "")),
     }
     return render(request, "benchmark/validation_detail.html", context)
 
