@@ -7,18 +7,16 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.drafting import Segment, split_marks
+from annotate import label_page
 from annotate.forms.adjudication import DecisionForm
 from annotate.models import LabelSet, LabelTask, User
 from annotate.permissions import annotator_required, person_of
 from annotate.services import adjudication
 from annotate.services.adjudication import Docket
+from annotate.views.labels import no_store
 from fpco_site.errors import FpcoError
-
-no_store = cache_control(no_store=True, private=True)
 
 
 def get_docket_for(user: User, pk: int) -> Docket:
@@ -104,12 +102,10 @@ def _shared(request: HttpRequest, found: Docket) -> dict[str, Any]:
 
 
 def _task_context(found: Docket, task: LabelTask) -> dict[str, Any]:
-    right, asked = split_marks(task.content, task.modified) if task.modified else ([Segment(task.content, False)], [])
     at = found.place(task.pk)
     return {
         "task": task,
-        "right": right,
-        "asked": asked,
+        "case": label_page.of_task(task),
         "said": adjudication.said_of(task),
         "decision": found.decisions.get(task.pk),
         "place": at,
