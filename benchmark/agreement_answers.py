@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from annotate.drafting import Segment, split_marks
+from annotate.drafting import Segment
 from annotate.models import Adjudication, DatasetTurn, Label
+from benchmark import reader
 from benchmark.frames_agreement import DECIDED, DETECTOR, HUMAN, Frame, Group, Rater
 from benchmark.frames_detectors import Verdicts
 from benchmark.models import Response
@@ -68,10 +69,7 @@ class Answer:
 
     @property
     def asked(self) -> list[Segment]:
-        """The question as it was asked, with the words that the correct one lacks marked."""
-        if not self.question.false_premise:
-            return [Segment(self.question.content, False)]
-        return split_marks(self.question.content, self.question.modified)[1]
+        return reader.asked(self.question)
 
 
 def matching(found: Frame, first: Rater, second: Rater, keep: NDArray[np.bool_], cell: str) -> list[int]:

@@ -27,6 +27,13 @@ NEWEST_READ = 10_000
 BY_RULE = "this interface gets it only with a positive temperature"
 
 
+def asked(question: DatasetTurn) -> list[Segment]:
+    """The question as it was asked, with the words that the correct one lacks marked."""
+    if not question.false_premise:
+        return [Segment(question.content, False)]
+    return split_marks(question.content, question.modified)[1]
+
+
 @dataclass(frozen=True)
 class TurnView:
     """One turn. `response` is None where there is no text; `outcome` then says why."""
@@ -44,10 +51,7 @@ class TurnView:
 
     @cached_property
     def asked(self) -> list[Segment]:
-        """The question as it was asked, with the words that the correct one lacks marked."""
-        if not self.question.false_premise:
-            return [Segment(self.question.content, False)]
-        return split_marks(self.question.content, self.question.modified)[1]
+        return asked(self.question)
 
     @cached_property
     def correct(self) -> list[Segment]:

@@ -44,10 +44,7 @@ def facts(validation: ValidationSet) -> dict[str, Any]:
 
 def rows(validation: ValidationSet) -> Iterator[dict[str, Any]]:
     """Rows of human_labels.jsonl; comments stay at home, they may name people."""
-    items = ValidationItem.objects.filter(validation_set=validation).select_related(
-        "response__dialogue__run__model", "response__dialogue__item"
-    )
-    by_task = {item.task_id: item for item in items}
+    by_task = _by_task(validation)
     labels = Label.objects.filter(task__label_set=validation.label_set).current()
     made = [
         _row(validation, by_task[label.task_id], label)
@@ -55,6 +52,15 @@ def rows(validation: ValidationSet) -> Iterator[dict[str, Any]]:
         if label.task_id in by_task
     ]
     yield from sorted(made, key=lambda row: (row["model"], row["item"], row["turn"], row["annotator"]))
+
+
+def _by_task(validation: ValidationSet) -> dict[UUID, ValidationItem]:
+    """What was drawn, by its task, with all that says where it comes from."""
+    items = ValidationItem.objects.filter(validation_set=validation)
+    return {
+        item.task_id: item
+        for item in items.select_related("response__dialogue__run__model", "response__dialogue__item")
+    }
 
 
 def _row(validation: ValidationSet, item: ValidationItem, label: Label) -> dict[str, Any]:
@@ -83,10 +89,7 @@ def _place(validation: ValidationSet, item: ValidationItem) -> dict[str, Any]:
 
 def decisions(validation: ValidationSet) -> Iterator[dict[str, Any]]:
     """Rows of adjudications.jsonl: what was decided where annotators differ, and why; the latest alone."""
-    items = ValidationItem.objects.filter(validation_set=validation).select_related(
-        "response__dialogue__run__model", "response__dialogue__item"
-    )
-    by_task = {item.task_id: item for item in items}
+    by_task = _by_task(validation)
     names = dict(validation.label_set.assignments.values_list("person", "pseudonym"))
     current = Adjudication.objects.filter(task__label_set=validation.label_set).current()
     made = [

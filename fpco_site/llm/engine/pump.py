@@ -241,7 +241,10 @@ class Engine:
         except Exception:
             log.exception("No %s could be claimed", work.kind)
             return work, []
-        (self._idle.discard if claims else self._idle.add)(work)
+        if claims:
+            self._idle.discard(work)
+        else:
+            self._idle.add(work)
         return work, claims
 
     def _take(self, work: Work[Any], room: int) -> list[Claim[Any]]:
