@@ -1,0 +1,5 @@
+"""Analyses: one module a kind, `KINDS` the register of all of them by slug.
+
+A kind reads its inputs (rows to arrays), computes (arrays to a plain result, `benchmark.statistics` does the
+work) and words its result. `benchmark.services.analyses` stores results; pages and files show what is stored.
+"""
