@@ -9,10 +9,10 @@ from annotate.axes import Category, Complexity, PremiseClass
 from benchmark import charts, frames_agreement, frames_detectors, tables_agreement
 from benchmark.frames_agreement import AXES, CORRECT, FALSE, OVERALL, Frame, Group, PairRow, Rater, Who
 from benchmark.frames_detectors import Verdicts
+from benchmark.printed import Printed
 from benchmark.statistics.accuracy import Accuracy
 from benchmark.statistics.agreement import Agreement
 from benchmark.statistics.agreement_many import Many
-from benchmark.tables_agreement import Printed
 
 DEFAULT_AXIS = "premise_class"
 LEVELS = {

@@ -1,7 +1,6 @@
-"""Agreement as records, as the study's two tables, and as CSV and LaTeX: one frame, many writers."""
+"""Agreement as records, and as the study's two tables of it (2 and 4)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from benchmark.frames_agreement import (
@@ -15,30 +14,13 @@ from benchmark.frames_agreement import (
     groups,
     kappa_pairs,
 )
+from benchmark.printed import Printed, Table, as_csv, fixed
 from benchmark.statistics.agreement import Agreement, Coefficient
 from benchmark.statistics.agreement_many import Many
 from benchmark.statistics.rates import Estimate
-from benchmark.tables import Table, as_csv
 
 COEFFICIENTS = ("agreement", "kappa", "ac1", "pabak", "positive", "negative")
 Record = dict[str, Any]
-
-_TEX = str.maketrans(
-    {
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "\\": r"\textbackslash{}",
-        "–": "--",
-    }
-)
-
 
 # Records: every number as it is, for the API and CSV -------------------------------------------------
 
@@ -156,53 +138,6 @@ def _text(value: Any) -> str:
 # The study's two tables ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Printed:
-    """A table as it is printed: one frame for the page, CSV, LaTeX and the API.
-
-    `rows` hold text by column name; `tex` are the LaTeX table's heads and cells.
-    """
-
-    name: str
-    caption: str
-    rows: Table
-    heads: list[str]
-    cells: list[list[str]]
-
-    @property
-    def csv(self) -> str:
-        return as_csv(self.rows)
-
-    @property
-    def latex(self) -> str:
-        """A `booktabs` table; needs `\\usepackage{booktabs}`."""
-        lines = [
-            f"% {self.name}: needs \\usepackage{{booktabs}}",
-            "\\begin{table}",
-            "  \\centering",
-            f"  \\caption{{{tex(self.caption)}}}",
-            f"  \\begin{{tabular}}{{l{'r' * (len(self.heads) - 1)}}}",
-            "    \\toprule",
-            f"    {' & '.join(tex(head) for head in self.heads)} \\\\",
-            "    \\midrule",
-            *(f"    {' & '.join(tex(cell) for cell in row)} \\\\" for row in self.cells),
-            "    \\bottomrule",
-            "  \\end{tabular}",
-            "\\end{table}",
-        ]
-        return "\n".join(lines) + "\n"
-
-
-def tex(text: str) -> str:
-    """Plain text as LaTeX prints it."""
-    return text.translate(_TEX)
-
-
-def fixed(value: float | None) -> str:
-    """A number with three decimals; empty where there is none."""
-    return "" if value is None else f"{value:.3f}"
-
-
 _INTERVALS = "In brackets: 95 % intervals from a bootstrap that draws images."
 _SIMULATED = " Some of these labels are simulated."
 
@@ -227,7 +162,8 @@ def kappa_table(found: Frame) -> Printed:
         table.append(line)
     shared = {level: {row.levels[level].n for row in rows} for level in levels}
     one_n = {level: ns.pop() for level, ns in shared.items() if len(ns) == 1}
-    heads = ["Pair", *(f"{level.capitalize()} (n = {one_n[level]})" if level in one_n else level for level in levels)]
+    ns = {level: f" (n = {one_n[level]})" if level in one_n else "" for level in levels}
+    heads = ["Pair", *(f"{level.capitalize()}{n}" for level, n in ns.items())]
     cells = [
         [f"{row.first.name} – {row.second.name}", *(_kappa_cell(row.levels[x], x not in one_n) for x in levels)]
         for row in rows
@@ -235,9 +171,14 @@ def kappa_table(found: Frame) -> Printed:
     turns = "" if found.premise == FALSE else " to turns with a correct premise"
     caption = f"Cohen's kappa of each pair of raters on the labelled answers{turns}, overall and by class. {_INTERVALS}"
     caption += _SIMULATED if any(row.simulated for row in rows) else ""
-    return Printed(
-        "pairwise_kappa" if found.premise == FALSE else "pairwise_kappa_correct", caption, table, heads, cells
-    )
+    name = "pairwise_kappa" if found.premise == FALSE else "pairwise_kappa_correct"
+    return Printed(name, caption, table, heads, cells, notes=_reasons(rows))
+
+
+def _reasons(rows: Sequence[PairRow]) -> list[str]:
+    """Why a kappa or its interval is missing, each reason once."""
+    told = dict.fromkeys(cell.kappa.reason for row in rows for cell in row.levels.values() if cell.kappa.reason)
+    return [f"{reason[0].upper()}{reason[1:]}." for reason in told]
 
 
 def _kappa_cell(cell: Agreement, with_n: bool) -> str:
@@ -255,7 +196,7 @@ def detector_table(row: PairRow) -> Printed:
     """Two detectors on all false-premise answers, by class and overall (the study's table of detector agreement)."""
     first, second = row.first.name, row.second.name
     table = [_detector_line(row, level) for level in row.levels]
-    heads = ["", "n", first, second, "Agreement", "Kappa", "Both", "Neither", f"{first} only", f"{second} only"]
+    heads = ["Class", "n", first, second, "Agreement", "Kappa", "Both", "Neither", f"{first} only", f"{second} only"]
     cells = [
         [
             line["level"].capitalize(),
@@ -276,7 +217,9 @@ def detector_table(row: PairRow) -> Printed:
         f"equal labels, Cohen's kappa, and answers by who saw a correction. {_INTERVALS}"
         f"{_SIMULATED if row.simulated else ''}"
     )
-    return Printed("detector_agreement", caption, table, heads, cells)
+    missing = row.levels[OVERALL].left_out.n
+    gaps = [f"{missing:,} planned answers without a label of either detector are left out."] if missing else []
+    return Printed("detector_agreement", caption, table, heads, cells, notes=[*gaps, *_reasons([row])])
 
 
 def _detector_line(row: PairRow, level: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from benchmark.views import (
     results,
     runs,
     second_reviews,
+    tables,
     validation,
 )
 
@@ -95,7 +96,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("results/", results.page, name="results"),
     path("results/<int:pk>/numbers.csv", results.numbers_csv, name="results_numbers"),
     path("results/<int:pk>/coverage.csv", results.coverage_csv, name="results_coverage"),
-    path("results/<int:pk>/tables/<str:measure>.csv", results.table_csv, name="results_table"),
+    # tables
+    path("results/tables/", tables.table_page, name="tables"),
+    path("results/<int:pk>/tables/<slug:slug>.csv", tables.table_file, name="results_table"),
+    path("results/<int:pk>/tables/<slug:slug>.<slug:form>", tables.table_file, name="results_table"),
     # releases
     path("releases/", releases.release_list, name="release_list"),
     path("releases/new/", releases.release_new, name="release_new"),

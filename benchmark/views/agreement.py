@@ -13,6 +13,7 @@ from benchmark import agreement_answers, frames_agreement, tables_agreement
 from benchmark.agreement_page import SetPage, axis_of, level_name, pair_of, premise_of, truth_of
 from benchmark.frames_agreement import OVERALL, Frame
 from benchmark.models import ValidationSet
+from benchmark.printed import FORMS, Printed
 from benchmark.services import blindness
 from benchmark.views.files import as_file
 from benchmark.views.validation import get_validation_set
@@ -91,11 +92,11 @@ def agreement_table(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     return printed_file(tables_agreement.kappa_table(found), form)
 
 
-def printed_file(table: tables_agreement.Printed, form: str) -> HttpResponse:
+def printed_file(table: Printed, form: str) -> HttpResponse:
     """A printed table as a download; 404 for a form that there isn't."""
-    if form not in {"csv", "tex"}:
+    if form not in FORMS:
         raise Http404
-    return as_file(table.csv if form == "csv" else table.latex, f"{table.name}.{form}")
+    return as_file(table.written(form), f"{table.name}.{form}")
 
 
 def _open_set(request: HttpRequest, pk: int) -> ValidationSet:

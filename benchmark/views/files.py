@@ -2,7 +2,7 @@
 
 from django.http import HttpResponse
 
-TYPES = {"csv": "text/csv", "tex": "application/x-tex"}
+TYPES = {"csv": "text/csv", "tex": "application/x-tex", "md": "text/markdown"}
 
 
 def as_file(text: str, name: str) -> HttpResponse:

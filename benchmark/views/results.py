@@ -43,20 +43,6 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 @reader_required
-def table_csv(request: HttpRequest, pk: int, measure: str) -> HttpResponse:
-    """One of the study's tables as CSV, in the published shape."""
-    dataset = get_object_or_404(Dataset, pk=pk)
-    result_set = results.default(dataset)
-    if result_set is None or measure not in frames.MEASURES:
-        raise Http404
-    rounding: tables.Rounding = "published" if request.GET.get("rounding") == "published" else "exact"
-    text = tables.as_csv(tables.published_shape(frames.masks(result_set), measure, rounding))
-    name = f"{measure}.csv"
-    blindness.note_opened(user=person_of(request), dataset=dataset, page=f"results: {name}")
-    return as_file(text, name)
-
-
-@reader_required
 def numbers_csv(request: HttpRequest, pk: int) -> HttpResponse:
     """Every number of the dataset's results as one tidy CSV, for an analysis of one's own."""
     result_set = results.default(get_object_or_404(Dataset, pk=pk))

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotate.models import Adjudication, Dataset, User
 from annotate.services import labels
-from benchmark import frames_agreement, frames_detectors, tables_agreement
+from benchmark import frames_agreement, frames_detectors, printed
 from benchmark.designs import Plan
 from benchmark.models import DetectorLabel, Exposure, ResultSet, ValidationSet
 from benchmark.services import results, validation
@@ -148,7 +148,7 @@ def test_numbers_as_csv_say_undefined_by_an_empty_cell_and_a_reason(row: Validat
 
 
 def test_names_are_escaped_in_latex(over: Dataset) -> None:
-    assert tables_agreement.tex("a_b & 50% \\x") == r"a\_b \& 50\% \textbackslash{}x"
+    assert printed.tex("a_b & 50% \\x") == r"a\_b \& 50\% \textbackslash{}x"
 
 
 def test_the_api_has_no_nan(row: ValidationSet, over: Dataset, rita: User, as_: As) -> None:
