@@ -1,7 +1,7 @@
 """The one door from rows to numbers: every table, chart and export starts here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from annotate.models import DatasetItem
 from benchmark.models import Pattern, Response, ResultSet
 from benchmark.services import patterns
-from benchmark.statistics.patterns import cumulative_windows, fill_gaps, mean_item_counts, single_windows, window
+from benchmark.statistics.patterns import (
+    by_image,
+    cumulative_windows,
+    fill_gaps,
+    mean_item_counts,
+    single_windows,
+    window,
+)
 from benchmark.statistics.rates import Estimate, Rates, rates
 
 if TYPE_CHECKING:
@@ -54,13 +61,15 @@ class DetectorColumn:
 class Masks:
     """All labels of a result set: `labelled` and `correction` have shape (model, detector, item).
 
-    `places` holds, by axis of the benchmark, each item's level. Bit t-1 of a mask stands for turn t.
+    `places` holds, by axis of the benchmark, each item's level, `images` a number for the image of each: labels of
+    one image resemble each other. Bit t-1 of a mask stands for turn t.
     """
 
     models: list[ModelRow]
     detectors: list[DetectorColumn]
     items: list[int]
     places: dict[str, NDArray[np.str_]]
+    images: NDArray[np.int64]
     labelled: NDArray[np.int64]
     correction: NDArray[np.int64]
     turns: int
@@ -87,15 +96,10 @@ class Masks:
         """The same with every missing label taken as a non-correction."""
         planned = window(range(1, self.turns + 1))
         labelled, correction = fill_gaps(self.labelled, self.correction, planned)
-        return Masks(
-            self.models,
-            self.detectors,
-            self.items,
-            self.places,
-            np.asarray(labelled, dtype=np.int64),
-            np.asarray(correction, dtype=np.int64),
-            self.turns,
-            self.false_turns,
+        return replace(
+            self,
+            labelled=np.asarray(labelled, dtype=np.int64),
+            correction=np.asarray(correction, dtype=np.int64),
         )
 
 
@@ -105,7 +109,8 @@ def masks(result_set: ResultSet) -> Masks:
     held = list(result_set.runs.select_related("run", "model").order_by("model__name"))
     patterns.refresh(runs=[row.run for row in held])
     columns = list(result_set.detectors.select_related("detector").order_by("position"))
-    items = list(DatasetItem.objects.filter(dataset=dataset).order_by("key").values_list("id", *BREAKDOWNS))
+    kept = ("id", *BREAKDOWNS, "sha256", "parent", "key")
+    items = list(DatasetItem.objects.filter(dataset=dataset).order_by("key").values_list(*kept))
     labelled, correction = _fill(
         [row.run_id for row in held], [column.detector_id for column in columns], [item[0] for item in items]
     )
@@ -130,11 +135,23 @@ def masks(result_set: ResultSet) -> Masks:
         places={
             axis: np.array([item[index] for item in items], dtype=np.str_) for index, axis in enumerate(BREAKDOWNS, 1)
         },
+        images=numbered([image_name(*item[-3:]) for item in items]),
         labelled=labelled,
         correction=correction,
         turns=dataset.turns,
         false_turns=tuple(dataset.false_turns),
     )
+
+
+def image_name(sha256: str | None, parent: str | None, key: str) -> str:
+    """What tells an item's image from others: its hash; without pictures, variants show their parent's."""
+    return sha256 or parent or key
+
+
+def numbered(names: Sequence[str]) -> NDArray[np.int64]:
+    """The same number for the same name, counted from 0 in the order in which they first come."""
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
 
 
 def _fill(
@@ -165,7 +182,7 @@ def measure_rates(found: Masks, measure: str, column: str, keep: NDArray[np.bool
     chosen = found.primary if column == AVG else [found.columns.index(column)]
     labelled = [found.labelled[:, index][:, keep] for index in chosen]
     correction = [found.correction[:, index][:, keep] for index in chosen]
-    return rates(mean_item_counts(labelled, correction, windows))
+    return rates(by_image(mean_item_counts(labelled, correction, windows), found.images[keep]))
 
 
 def levels(found: Masks, axis: str) -> dict[str, NDArray[np.bool_]]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.frames import BREAKDOWNS, DetectorColumn, Masks, ModelRow
+from benchmark.frames import BREAKDOWNS, DetectorColumn, Masks, ModelRow, image_name, numbered
 from benchmark.releases.reading import Checked
 
 _PAIR = 2
@@ -23,6 +23,7 @@ def masks(found: Checked) -> Masks:
         ],
         items=list(range(len(found.items))),
         places={axis: np.array([getattr(row, axis) for row in found.items], dtype=np.str_) for axis in BREAKDOWNS},
+        images=numbered([image_name(row.sha256, row.parent, row.item) for row in found.items]),
         labelled=labelled,
         correction=correction,
         turns=found.turns,

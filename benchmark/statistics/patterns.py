@@ -125,6 +125,35 @@ def mean_item_counts(
     return _counts(by_all, list(correction_masks), windows)
 
 
+def by_image(counts: ItemCounts, images: NDArray[np.int64]) -> ItemCounts:
+    """The same counts with the items of one image added up: images, not items, are what was drawn.
+
+    Parameters
+    ----------
+    counts : ItemCounts
+        Arrays of shape (..., window, item).
+    images : ndarray of int, shape (item,)
+        The image of each item.
+
+    Returns
+    -------
+    ItemCounts
+        Arrays of shape (..., window, image), images in the order in which they first come.
+
+    Examples
+    --------
+    >>> by_image(item_counts([1, 1, 1], [1, 0, 1], [1]), np.array([7, 5, 7])).corrections.tolist()
+    [[2.0, 0.0]]
+    """
+    names, first, of = np.unique(images, return_index=True, return_inverse=True)
+    if len(names) == len(images):
+        return counts
+    order = np.argsort(first[of], kind="stable")
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(first[of][order])) + 1])
+    n, corrections = (np.add.reduceat(values[..., order], starts, axis=-1) for values in (counts.n, counts.corrections))
+    return ItemCounts(n, corrections)
+
+
 def fill_gaps(labelled: ArrayLike, correction: ArrayLike, planned: ArrayLike) -> tuple[Masks, Masks]:
     """Masks in which every planned turn without a label counts as a non-correction.
 

@@ -24,6 +24,8 @@ from benchmark.statistics.patterns import ItemCounts, cumulative_windows, item_c
 FALSE_PREMISE_TURNS = (4, 5, 6, 7, 8, 9, 10)
 PREMISE_CORRECT_TURNS = (1, 2, 3)
 NO_LABELS = "no labelled response"
+# Where a simulation found that 95 % intervals cover at least 93 %.
+COVERED_IMAGES, COVERED_RATES = 90, (0.02, 0.98)
 
 
 @dataclass(frozen=True)
@@ -70,23 +72,17 @@ class Rates:
 
 
 def rates(counts: ItemCounts, *, level: float = 0.95) -> Rates:
-    r"""Rates by window over all items, with Wilson intervals on the effective sample size.
+    r"""Rates by window over all images, with Wilson intervals on the effective sample size.
 
-    The labels of one image's dialogue resemble each other, so n labels tell less than n independent
-    ones. With m items, n_i labels and c_i corrections on item i and r = sum c_i / sum n_i, the
-    linearised variance of the ratio is
-
-    .. math:: v = \frac{m}{m - 1} \frac{\sum_i (c_i - r n_i)^2}{(\sum_i n_i)^2},
-
-    the design effect is :math:`d = v / (r (1 - r) / n)`, at least 1, and Wilson's interval is taken
-    at n / d. Where v says nothing (r is 0 or 1, or there is one item), d is its value for labels
-    that are all alike within an image, :math:`\sum_i n_i^2 / \sum_i n_i`. The strata of the design
-    are ignored, which errs to the wide side.
+    The labels of one image resemble each other, so n labels tell less than n independent ones: Wilson's
+    interval is taken at n over the `design_effect`. The strata of the design are ignored, which errs to the
+    wide side. By simulation 95 % intervals cover at least 93 % where `caution` has nothing to say.
 
     Parameters
     ----------
     counts : ItemCounts
-        Arrays of shape (..., window, item), from `item_counts` or `mean_item_counts`.
+        Arrays of shape (..., window, image), from `item_counts` or `mean_item_counts`, through `by_image`
+        where an image has several items.
     level : float
         Coverage of the interval.
 
@@ -152,13 +148,33 @@ def estimate(corrections: float, n: int, *, level: float = 0.95) -> Estimate:
     return Estimate(corrections / n, float(low), float(high), n, float(corrections))
 
 
+def caution(value: float | None, images: int) -> str:
+    """Why the interval of this rate may cover less than it says; empty where simulations found that it holds."""
+    if value is None:
+        return ""
+    low, high = COVERED_RATES
+    said = [f"fewer than {COVERED_IMAGES} images"] if images < COVERED_IMAGES else []
+    said += [] if low <= value <= high else [f"a rate beyond {low} to {high}"]
+    return f"{' and '.join(said)}: the interval may cover less than it says" if said else ""
+
+
 def design_effect(counts: ItemCounts) -> NDArray[np.float64]:
-    """How many times more labels are needed than independent ones; at least 1, NaN without labels.
+    r"""How many times more labels are needed than independent ones; at least 1, NaN without labels.
+
+    With m images, n_i labels and c_i corrections on image i and r = sum c_i / sum n_i, the linearised
+    variance of the ratio is
+
+    .. math:: v = \frac{m}{m - 1} \frac{\sum_i (c_i - r n_i)^2}{(\sum_i n_i)^2},
+
+    and the design effect :math:`d = v / (r (1 - r) / n)`, at least 1. It rests on the images that stand out:
+    with k of them (those with a correction, or those with a non-correction, whichever are fewer) it is at least
+    :math:`(k d + a) / (k + 1)`, where :math:`a = \sum_i n_i^2 / \sum_i n_i` is its value for labels that are all
+    alike within an image. Where v says nothing (r is 0 or 1, or there is one image), it is a.
 
     Parameters
     ----------
     counts : ItemCounts
-        Arrays of shape (..., window, item).
+        Arrays of shape (..., window, image).
 
     Returns
     -------
@@ -166,14 +182,16 @@ def design_effect(counts: ItemCounts) -> NDArray[np.float64]:
     """
     n, size = counts.n.sum(axis=-1), counts.n.astype(np.float64)
     value = _ratio(counts.corrections.sum(axis=-1), n)
-    items = (counts.n > 0).sum(axis=-1)
+    images = (counts.n > 0).sum(axis=-1)
     residuals = np.where(counts.n > 0, counts.corrections - value[..., np.newaxis] * size, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = items / (items - 1) * (residuals**2).sum(axis=-1) / n.astype(np.float64) ** 2
-        estimated = variance / (value * (1 - value) / n)
+        variance = images / (images - 1) * (residuals**2).sum(axis=-1) / n.astype(np.float64) ** 2
+        estimated = np.maximum(variance / (value * (1 - value) / n), 1.0)
         all_alike = (size**2).sum(axis=-1) / n
-    known = (items > 1) & (value > 0) & (value < 1)
-    effect: NDArray[np.float64] = np.maximum(np.where(known, estimated, all_alike), 1.0)
+    known = (images > 1) & (value > 0) & (value < 1)
+    telling = np.minimum((counts.corrections > 0).sum(axis=-1), (counts.corrections < counts.n).sum(axis=-1))
+    drawn = (telling * np.where(known, estimated, 0.0) + all_alike) / (telling + 1)
+    effect: NDArray[np.float64] = np.where(known, np.maximum(estimated, drawn), all_alike)
     return effect
 
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from benchmark import published
-from benchmark.statistics.patterns import ItemCounts, cumulative_windows, item_counts, mean_item_counts, pack
+from benchmark.statistics.patterns import ItemCounts, by_image, cumulative_windows, item_counts, mean_item_counts, pack
 from benchmark.statistics.rates import (
+    caution,
     corr_fp,
     corr_tp,
     design_effect,
@@ -116,13 +117,35 @@ def test_design_effect_by_hand():
     assert (cell.low, cell.high) == (low, high)
 
 
-def test_design_effect_is_never_below_one_and_full_where_nothing_varies():
-    # Every item corrected at one of two turns: no variance between items.
-    assert design_effect(item_counts([0b11] * 4, [0b01] * 4, [0b11])).tolist() == [1.0]
+def test_design_effect_is_drawn_to_full_where_few_images_tell_and_never_below_one():
+    # Every item corrected at one of two turns: no variance between items, d = 1; all alike, a = 2; four images have
+    # a correction and four a non-correction: (4 x 1 + 2) / 5.
+    assert design_effect(item_counts([0b11] * 4, [0b01] * 4, [0b11])).tolist() == [1.2]
+    # One of 50 items has one correction at seven turns: r = 1/350, residuals 0.98 once and -0.02 49 times, their
+    # squares add up to 0.98, so v = 50/49 x 0.98 / 350^2 = 1 / 350^2 and d = v / (r (1 - r) / 350) = 350/349;
+    # a = 7 and one image tells: (350/349 + 7) / 2.
+    lone = item_counts([0b1111111] * 50, [1] + [0] * 49, [0b1111111])
+    assert design_effect(lone).tolist() == pytest.approx([(350 / 349 + 7) / 2])
     # No correction at all: labels of an image count as one, sum n_i^2 / sum n_i = 2.
     assert design_effect(item_counts([0b11] * 4, [0] * 4, [0b11])).tolist() == [2.0]
     # One item alone: its three labels count as one.
     assert design_effect(item_counts([0b111], [0b011], [0b111])).tolist() == [3.0]
+    # One label an image: nothing can resemble, whatever the rate.
+    assert design_effect(item_counts([1] * 4, [1, 0, 0, 0], [1])).tolist() == pytest.approx([4 / 3])
+
+
+def test_items_of_one_image_are_one_cluster():
+    # Items 1 and 3 show one image: labels 2 + 1, corrections 2 + 0.
+    counts = by_image(item_counts([0b11, 0b11, 0b01], [0b11, 0b01, 0], [0b11]), np.array([4, 9, 4]))
+    assert (counts.n.tolist(), counts.corrections.tolist()) == ([[3, 2]], [[2.0, 1.0]])
+    alone = item_counts([0b11, 0b11], [0b11, 0], [0b11])
+    assert by_image(alone, np.array([9, 4])) is alone
+
+
+def test_a_caution_says_where_the_interval_was_not_tried():
+    assert caution(0.5, 90) == caution(None, 3) == ""
+    assert caution(0.5, 89) == "fewer than 90 images: the interval may cover less than it says"
+    assert caution(0.01, 30).startswith("fewer than 90 images and a rate beyond 0.02 to 0.98: ")
 
 
 def test_clustered_labels_have_a_wider_interval_than_spread_ones():
