@@ -5,7 +5,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 
-from benchmark.services import batch_steps, detectors, releases
+from benchmark.services import analyses, batch_steps, detectors, releases
 from fpco_site.llm.engine import hints
 from fpco_site.llm.engine.takeovers import Stop
 
@@ -18,6 +18,12 @@ def build_releases() -> None:
     releases.build_waiting()
 
 
+@shared_task(name=analyses.TASK, ignore_result=True)
+def run_analyses() -> None:
+    """Run the analyses that wait, and those whose worker died; safe to run twice."""
+    analyses.run_waiting(stop=_stop)
+
+
 @shared_task(name=detectors.BATCHES, ignore_result=True)
 def work_batches() -> None:
     """Take batches of detections further; safe to run twice, and at once where another works on them."""
@@ -28,6 +34,7 @@ def work_batches() -> None:
 def look_at_once(**_: Any) -> None:
     """What a worker that died left in the middle of a step doesn't wait for the clock."""
     hints.send(detectors.BATCHES)
+    hints.send(analyses.TASK)
 
 
 @worker_shutting_down.connect

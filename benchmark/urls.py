@@ -7,6 +7,7 @@ from benchmark.models.connections import SUBJECTS
 from benchmark.views import (
     adjudication,
     agreement,
+    analyses,
     blindness,
     closing,
     connections,
@@ -100,6 +101,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("results/tables/", tables.table_page, name="tables"),
     path("results/<int:pk>/tables/<slug:slug>.csv", tables.table_file, name="results_table"),
     path("results/<int:pk>/tables/<slug:slug>.<slug:form>", tables.table_file, name="results_table"),
+    # analyses
+    path("results/analyses/", analyses.analysis_list, name="analysis_list"),
+    path("results/analyses/<int:pk>/", analyses.analysis_detail, name="analysis_detail"),
+    path("results/analyses/<int:pk>/all.json", analyses.analysis_json, name="analysis_json"),
+    path("results/analyses/<int:pk>/table-<int:number>.csv", analyses.analysis_table, name="analysis_table"),
+    path("results/analyses/<int:pk>/figure-<int:number>.<str:form>", analyses.analysis_figure, name="analysis_figure"),
+    path("results/analyses/<slug:kind>/run/", analyses.analysis_run, name="analysis_run"),
     # releases
     path("releases/", releases.release_list, name="release_list"),
     path("releases/new/", releases.release_new, name="release_new"),

@@ -14,6 +14,7 @@ from annotate.api.items import ItemViewSet
 from annotate.api.labels import LabelSetViewSet, LabelTaskViewSet
 from benchmark.api.adjudication import AdjudicationViewSet
 from benchmark.api.agreement import DetectorAgreementViewSet, ValidationSetViewSet
+from benchmark.api.analyses import AnalysisViewSet
 from benchmark.api.connections import ConnectionViewSet
 from benchmark.api.costs import CostViewSet, EstimateViewSet
 from benchmark.api.dialogues import DialogueViewSet
@@ -37,6 +38,7 @@ router.register("costs", CostViewSet, basename="api_cost")
 router.register("estimates", EstimateViewSet, basename="api_estimate")
 router.register("dialogues", DialogueViewSet, basename="api_dialogue")
 router.register("results", ResultViewSet, basename="api_result")
+router.register("analyses", AnalysisViewSet, basename="api_analysis")
 router.register("releases", ReleaseViewSet, basename="api_release")
 router.register("validation-sets", ValidationSetViewSet, basename="api_validation_set")
 router.register("detector-agreement", DetectorAgreementViewSet, basename="api_detector_agreement")

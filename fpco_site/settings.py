@@ -185,6 +185,7 @@ CELERY_BEAT_SCHEDULE = {
     "imports": {"task": "annotate.import_images", "schedule": 10.0},
     "releases": {"task": "benchmark.build_releases", "schedule": 10.0},
     "batches": {"task": "benchmark.work_batches", "schedule": 10.0},
+    "analyses": {"task": "benchmark.run_analyses", "schedule": 10.0},
 }
 
 # Seconds between two looks at a batch that a provider works on.

@@ -3,3 +3,9 @@
 A kind reads its inputs (rows to arrays), computes (arrays to a plain result, `benchmark.statistics` does the
 work) and words its result. `benchmark.services.analyses` stores results; pages and files show what is stored.
 """
+
+from benchmark.analyses import self_scoring
+from benchmark.analyses.kinds import Kind
+
+# In the order of the page.
+KINDS: dict[str, Kind] = {kind.slug: kind for kind in (self_scoring.KIND,)}

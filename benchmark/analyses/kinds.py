@@ -17,12 +17,14 @@ type Value = str | int | float | bool | None
 class Column:
     """A column of a section's table. `rate` is a proportion, `interval` a pair [low, high], `points` percentage points.
 
-    A value of None is shown as undefined; the row's `reason` says why.
+    A value of None is shown as undefined; the row's `reason` says why. `digits` are the decimals shown, those of the
+    kind where None; files hold every digit.
     """
 
     key: str
     title: str
     kind: Literal["text", "rate", "interval", "points", "count", "number", "p"] = "text"
+    digits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,14 @@ class Kind:
         Whether a worker runs it, because it takes more than a moment.
     unblinded : bool
         Whether it tells how far people's labels fit those of others, and so is withheld from who labels.
+    names : dict
+        What a parameter is called on the page; its own name where there is none.
+    choices_of : callable
+        (result set) -> choices that depend on it, as `choices`.
+    random : bool
+        Whether it draws; without, no seed is stored.
+    version : int
+        Raised when the kind computes something else from the same inputs, so that it is not found stored.
     """
 
     slug: str
@@ -76,3 +86,7 @@ class Kind:
     choices: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     long: bool = False
     unblinded: bool = False
+    names: dict[str, str] = field(default_factory=dict)
+    choices_of: Callable[[ResultSet], dict[str, list[tuple[str, str]]]] | None = None
+    random: bool = True
+    version: int = 1

@@ -7,6 +7,7 @@ from annotate.models import Dataset, DatasetItem
 from benchmark.models.detectors import Detector
 from benchmark.models.models import EvaluatedModel
 from benchmark.models.runs import Run
+from fpco_site.fields import WrittenField, one_of
 
 
 class ResultSet(models.Model):
@@ -101,31 +102,59 @@ class Pattern(models.Model):
         return f"{self.run_id}/{self.item_id}"
 
 
+class AnalysisState(models.TextChoices):
+    WAITING = "waiting", "waiting"
+    RUNNING = "running", "running"
+    DONE = "done", "done"
+    FAILED = "failed", "failed"
+
+
 class Analysis(models.Model):
-    """A stored result with the hash of its inputs and its seed, so that it can be made again."""
+    """A stored result with the hash of its inputs and its seed, so that it can be made again.
+
+    `inputs_sha256` is of what was read, `request_sha256` of that with kind, parameters and seed: the same question
+    about the same data is one analysis. Whoever works on it names itself in `worker` and bumps `beat`.
+    """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="+")
-    result_set = models.ForeignKey(ResultSet, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    result_set = models.ForeignKey(ResultSet, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=60)
+    state = models.CharField(max_length=20, choices=AnalysisState, default=AnalysisState.WAITING)
     inputs_sha256 = models.CharField(max_length=64)
+    request_sha256 = models.CharField(max_length=64)
     seed = models.BigIntegerField(null=True, blank=True)
     parameters = models.JSONField(default=dict)
-    result = models.JSONField()
+    result = models.JSONField(null=True, blank=True)
     software = models.JSONField(default=dict)
+    error = WrittenField(blank=True)
+    worker = models.CharField(max_length=36, blank=True)
+    beat = models.PositiveIntegerField(default=0)
+    tries = models.PositiveSmallIntegerField(default=0)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-id"]
         constraints = [
+            one_of("state", AnalysisState),
             models.UniqueConstraint(
-                fields=["kind", "inputs_sha256"],
+                fields=["dataset", "request_sha256"],
                 name="benchmark_analysis_once",
                 violation_error_message="This analysis of the same inputs is stored already.",
-            )
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state=AnalysisState.DONE) | models.Q(result__isnull=False),
+                name="benchmark_analysis_done_has_result",
+                violation_error_message="An analysis that is done has a result.",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.inputs_sha256[:8]}"
+        return f"{self.kind} {self.request_sha256[:8]}"
+
+    @property
+    def unfinished(self) -> bool:
+        return self.state in (AnalysisState.WAITING, AnalysisState.RUNNING)

@@ -50,6 +50,7 @@ STATES = {
     "locked": ("good", "lock"),
     "building": ("info", "run"),
     "ready": ("good", "check"),
+    "done": ("good", "check"),
     "passed": ("good", "check"),
     "undecided": ("bad", "warn"),
     "untested": ("idle", "circle"),

@@ -71,6 +71,7 @@ FROZEN = {
     "benchmark_attempt",
     "benchmark_detectioncall",
     "benchmark_detectorlabel",
+    "benchmark_analysis",
     "benchmark_exposure",
     "benchmark_opened",
 }
