@@ -1,13 +1,15 @@
-"""Vega-Lite specs of the two published figures, from plain rows."""
+"""Vega-Lite specs of the study's curves and bars, from plain rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
-from benchmark.charts.look import LIGHT, SHAPES, Look, config
+from benchmark.charts import parts
+from benchmark.charts.look import LIGHT, Look
+from benchmark.charts.parts import Data, Spec
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-CLASSES = {"overall": "Overall", "identity": "Identity", "attribute": "Attribute", "location": "Location"}
-Spec = dict[str, Any]
+PANELS = 4
+SAID_BY_MODEL = 7
+STEPS = (11, 6.5)  # pixels of a bar where models are few, and where they are many: all of them fit a page
 
 
 class Row(TypedDict):
@@ -23,11 +25,19 @@ class Row(TypedDict):
     n: int
 
 
-def curves_by_k(rows: Sequence[Row], *, metric: str = "CorrTP@K", title: str = "", look: Look = LIGHT) -> Spec:
+def curves_by_k(
+    rows: Sequence[Mapping[str, object]],
+    *,
+    metric: str = "CorrTP@K",
+    title: str = "",
+    look: Look = LIGHT,
+    pinned: Mapping[str, str] = {},
+    x_title: str = "K",
+) -> Spec:
     """A panel for each premise class, a line for each model over the cutoffs K.
 
-    Up to seven models have a colour and a shape each, with their intervals as bands; more are
-    coloured by family, and each line's name and interval are in its tooltip.
+    Up to seven models have a colour, a shape and a dash each, with their intervals as bands; more are
+    coloured by family, or the pinned ones alone, and each line's name and interval are in its tooltip.
 
     Parameters
     ----------
@@ -39,35 +49,58 @@ def curves_by_k(rows: Sequence[Row], *, metric: str = "CorrTP@K", title: str = "
         Over the chart; none if empty.
     look : Look
         Colours of the page.
+    pinned : mapping of str to str
+        Colours of models by name.
+    x_title : str
+        What the cutoffs are called.
 
     Returns
     -------
     dict
         A Vega-Lite spec; its `description` is the text alternative.
     """
-    data = [_plain(row) for row in rows]
-    models = _in_order(row["model"] for row in data)
-    by, names = ("model", models) if len(models) <= len(look.colours) else ("family", _families(data))
-    line = {"mark": {"type": "line", "point": {"size": 36, "filled": True}}, "encoding": _key(by, names, look)}
-    line["encoding"] |= {"y": _rate("value", metric), "tooltip": _tooltip(metric, with_k=True)}
-    band = {
-        "mark": {"type": "area", "opacity": 0.15},
-        "encoding": {"y": _rate("low", metric), "y2": {"field": "high"}, "color": _key(by, names, look)["color"]},
+    data, names, colours = parts.keyed([_plain(row) for row in rows], look, pinned)
+    few = len({row["model"] for row in data}) <= len(look.colours)
+    key = parts.line_key(names, colours)
+    line: Spec = {
+        "mark": {"type": "line", "point": {"size": 30, "filled": True}, "strokeWidth": 1.75 if few else 1.25},
+        "encoding": key
+        | {
+            "y": parts.rate("value", metric),
+            "tooltip": parts.tooltip(metric, {"model": "Model", "premise_class": "Premise class", "k": x_title}),
+        },
     }
-    x = {"field": "k", "type": "ordinal", "title": "K", "axis": {"labelAngle": 0}}
-    return _chart(title, look, data, _describe(data, metric, models)) | {
-        "facet": _facet(data),
-        "columns": 4,
+    band: Spec = {
+        "mark": {"type": "area", "opacity": 0.15},
+        "encoding": {"y": parts.rate("low", metric), "y2": {"field": "high"}, "color": key["color"]},
+    }
+    panels = parts.levels_of(data, "premise_class")
+    columns = min(PANELS, max(1, len(panels)))
+    spec = parts.chart(data, _describe(data, metric), look, title=title, columns=columns)
+    return spec | {
+        "facet": {"field": "premise_class", "type": "nominal", "title": None, "sort": panels},
+        "columns": columns,
         "spec": {
             "width": 190,
-            "height": 220,
-            "encoding": {"x": x, "detail": {"field": "model"}},
-            "layer": [band, line] if by == "model" else [line],
+            "height": 200,
+            "encoding": {
+                "x": {"field": "k", "type": "ordinal", "title": x_title, "axis": {"labelAngle": 0}},
+                "detail": {"field": "model"},
+            },
+            "layer": [band, line] if few else [line],
         },
     }
 
 
-def bars_by_class(rows: Sequence[Row], *, metric: str = "CorrTP@10", title: str = "", look: Look = LIGHT) -> Spec:
+def bars_by_class(
+    rows: Sequence[Mapping[str, object]],
+    *,
+    metric: str = "CorrTP@10",
+    title: str = "",
+    look: Look = LIGHT,
+    by: str = "premise_class",
+    of: str = "Premise class",
+) -> Spec:
     """A group of bars for each model, one bar a premise class, with its interval as a whisker.
 
     Parameters
@@ -76,121 +109,77 @@ def bars_by_class(rows: Sequence[Row], *, metric: str = "CorrTP@10", title: str 
         One for each model and class, in any order; models keep the order in which they first come.
     metric, title, look
         As in `curves_by_k`.
+    by, of : str
+        Field of the rows that makes the bars of a group, and its title.
 
     Returns
     -------
     dict
         A Vega-Lite spec; its `description` is the text alternative.
     """
-    data = [_plain(row) for row in rows]
-    models, classes = _in_order(row["model"] for row in data), _classes(data)
-    colour = {
-        "field": "premise_class",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": classes, "range": _cycled(look.colours, len(classes))},
-        "legend": {"orient": "top"},
+    data = [_plain(row, by) for row in rows]
+    models, levels = parts.in_order(row["model"] for row in data), parts.levels_of(data, by)
+    colours, fills = parts.level_styles(levels)
+    style: Spec = {"field": by, "type": "nominal", "title": None, "legend": {"orient": "top"}}
+    bar: Spec = {
+        "mark": {"type": "bar", "strokeWidth": 1},
+        "encoding": {
+            "x": parts.rate("value", metric),
+            "fill": style | {"scale": {"domain": levels, "range": fills}},
+            "stroke": style | {"scale": {"domain": levels, "range": colours}},
+            "tooltip": parts.tooltip(metric, {"model": "Model", by: of}),
+        },
     }
-    offset = {"field": "premise_class", "type": "nominal", "sort": classes, "scale": {"domain": classes}}
-    bar = {
-        "mark": {"type": "bar"},
-        "encoding": {"x": _rate("value", metric), "color": colour, "tooltip": _tooltip(metric, with_k=False)},
+    whisker: Spec = {
+        "mark": {"type": "rule", "strokeWidth": 1},
+        "encoding": {"x": parts.rate("low", metric), "x2": {"field": "high"}},
     }
-    whisker = {
-        "mark": {"type": "rule", "color": look.text, "strokeWidth": 1},
-        "encoding": {"x": _rate("low", metric), "x2": {"field": "high"}},
-    }
+    offset = {"field": by, "type": "nominal", "sort": levels, "scale": {"domain": levels}}
     y = {"field": "model", "type": "nominal", "sort": models, "title": None, "axis": {"labelLimit": 240}}
-    return _chart(title, look, data, _describe(data, metric, models)) | {
+    return parts.chart(data, _describe(data, metric, by, of.lower()), look, title=title) | {
         "width": 560,
-        "height": {"step": 11, "for": "offset"},
+        "height": {"step": STEPS[len(models) > SAID_BY_MODEL], "for": "offset"},
         "encoding": {"y": y, "yOffset": offset},
         "layer": [bar, whisker],
     }
 
 
-def _chart(title: str, look: Look, data: list[dict[str, Any]], description: str) -> Spec:
-    spec: Spec = {
-        "$schema": SCHEMA,
-        "description": description,
-        "background": "transparent",
-        "config": config(look),
-        "data": {"values": data},
-    }
-    return spec | ({"title": title} if title else {})
+def _plain(row: Mapping[str, object], by: str = "premise_class") -> dict[str, Any]:
+    plain: dict[str, Any] = dict(row)
+    return plain | {by: parts.LEVELS.get(plain[by], plain[by])}
 
 
-def _plain(row: Row) -> dict[str, Any]:
-    return dict(row) | {"premise_class": CLASSES.get(row["premise_class"], row["premise_class"])}
-
-
-def _in_order(values: Any) -> list[str]:
-    return list(dict.fromkeys(values))
-
-
-def _families(data: list[dict[str, Any]]) -> list[str]:
-    return _in_order(row["family"] for row in data)
-
-
-def _classes(data: list[dict[str, Any]]) -> list[str]:
-    """Classes there are: the study's in their order, then others as they come."""
-    there = _in_order(row["premise_class"] for row in data)
-    return [name for name in CLASSES.values() if name in there] + [n for n in there if n not in CLASSES.values()]
-
-
-def _cycled(values: Sequence[str], length: int) -> list[str]:
-    return [values[index % len(values)] for index in range(length)]
-
-
-def _key(field: str, names: list[str], look: Look) -> Spec:
-    """Colour and shape together, so that no line is told by colour alone."""
-    legend = {"orient": "bottom", "columns": 5, "labelLimit": 240, "symbolOpacity": 1}
-    base = {"field": field, "type": "nominal", "title": None, "legend": legend}
-    return {
-        "color": base | {"scale": {"domain": names, "range": _cycled(look.colours, len(names))}},
-        "shape": base | {"scale": {"domain": names, "range": _cycled(SHAPES, len(names))}},
-    }
-
-
-def _rate(field: str, metric: str) -> Spec:
-    axis = {"format": ".2~f"}
-    return {"field": field, "type": "quantitative", "title": metric, "scale": {"zero": True}, "axis": axis}
-
-
-def _facet(data: list[dict[str, Any]]) -> Spec:
-    return {"field": "premise_class", "type": "nominal", "title": None, "sort": _classes(data)}
-
-
-def _tooltip(metric: str, *, with_k: bool) -> list[Spec]:
-    rate = {"type": "quantitative", "format": ".3f"}
-    cutoff = [{"field": "k", "type": "ordinal", "title": "K"}] if with_k else []
-    return [
-        {"field": "model", "type": "nominal", "title": "Model"},
-        {"field": "premise_class", "type": "nominal", "title": "Premise class"},
-        *cutoff,
-        {"field": "value", "title": metric} | rate,
-        {"field": "low", "title": "95 % interval from"} | rate,
-        {"field": "high", "title": "to"} | rate,
-        {"field": "n", "type": "quantitative", "title": "n", "format": ","},
-    ]
-
-
-def _describe(data: list[dict[str, Any]], metric: str, models: list[str]) -> str:
-    """The chart in words: for each model and class its first and last point."""
+def _describe(data: Data, metric: str, by: str = "premise_class", of: str = "premise class") -> str:
+    """The chart in words: the first and last point of each model and level, or the range where models are many."""
     if not data:
         return f"{metric}: no results yet."
-    lines = []
-    for model in models:
-        for premise_class in _classes(data):
-            points = [row for row in data if (row["model"], row["premise_class"]) == (model, premise_class)]
-            ends = sorted(points, key=lambda row: row.get("k", 0))
-            shown = ends[:1] + ends[-1:] if len(ends) > 1 else ends
-            if shown:
-                lines.append(f"{model}, {premise_class}: {' to '.join(_point(row) for row in shown)}.")
-    return f"{metric} of {len(models)} model{'s' if len(models) != 1 else ''} by premise class. " + " ".join(lines)
+    head = f"{metric} of {parts.models_in_words(data)} by {of}."
+    models, levels = parts.in_order(row["model"] for row in data), parts.levels_of(data, by)
+    if len(models) > SAID_BY_MODEL:
+        return " ".join([head, *(_range(data, by, level) for level in levels)])
+    lines = [_ends(data, by, model, level) for model in models for level in levels]
+    return " ".join([head, *filter(None, lines)])
 
 
-def _point(row: dict[str, Any]) -> str:
+def _ends(data: Data, by: str, model: str, level: str) -> str:
+    points = [row for row in data if (row["model"], row[by]) == (model, level)]
+    ends = sorted(points, key=lambda row: row.get("k", 0))
+    shown = ends[:1] + ends[-1:] if len(ends) > 1 else ends
+    return f"{model}, {level}: {' to '.join(_point(row) for row in shown)}." if shown else ""
+
+
+def _range(data: Data, by: str, level: str) -> str:
+    """From the lowest to the highest model at the last cutoff."""
+    last = max((row.get("k", 0) for row in data), default=0)
+    found = [row for row in data if row[by] == level and row.get("k", 0) == last and row["value"] is not None]
+    if not found:
+        return f"{level}: undefined."
+    low, high = (pick(found, key=lambda row: row["value"]) for pick in (min, max))
+    at = f" at K = {last}" if last else ""
+    return f"{level}: from {low['value']:.3f} ({low['model']}) to {high['value']:.3f} ({high['model']}){at}."
+
+
+def _point(row: Mapping[str, Any]) -> str:
     where = f" at K = {row['k']}" if "k" in row else ""
     if row["value"] is None:
         return f"undefined{where} (n = {row['n']})"

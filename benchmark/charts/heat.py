@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from benchmark.charts.figures import SCHEMA, Spec
 from benchmark.charts.look import LIGHT, Look, config
+from benchmark.charts.parts import SCHEMA, Spec
 
 # One hue from light to dark, so that it reads in grey; the words in a cell are dark on light and light on dark.
 PALE, DEEP, NONE = "#eef5fa", "#00456e", "#e1e4e8"
 ON_PALE, ON_DEEP = "#1b2027", "#ffffff"
 SWITCH = 0.55
+PALE_TO_DEEP = (PALE, DEEP)
 
 
 class Pair(TypedDict):

@@ -1,4 +1,8 @@
-"""Files from a spec, without a browser and without the network."""
+"""Files from a spec, without a browser and without the network.
+
+The converter keeps Python's global lock while it draws, so two threads never draw at once, and whoever draws in a
+request holds up that process: callers bound what they draw and keep what they drew.
+"""
 
 import json
 import re
@@ -8,6 +12,8 @@ FORMATS = ("svg", "png", "pdf")
 VEGA_LITE = "6.4"
 
 _REFERENCES = re.compile(rb"(?:^ +/[A-Za-z0-9]+ \d+ 0 R\n){2,}", re.MULTILINE)
+_ROOT = re.compile(r"(<svg[^>]*>)")
+_WHITE = r'\1<rect width="100%" height="100%" fill="white"/>'
 
 
 def render(spec: dict[str, Any], format: str, *, scale: float = 2.0) -> bytes:
@@ -34,10 +40,29 @@ def render(spec: dict[str, Any], format: str, *, scale: float = 2.0) -> bytes:
     if format == "svg":
         return vl_convert.vegalite_to_svg(source, **common).encode()
     if format == "png":
-        return vl_convert.vegalite_to_png(source, scale=scale, **common)
+        return vl_convert.vegalite_to_png(_on_white(spec), scale=scale, **common)
     if format == "pdf":
         return _in_fixed_order(vl_convert.vegalite_to_pdf(source, **common))
     raise ValueError(f"A chart is drawn as {', '.join(FORMATS)}, not as {format!r}.")
+
+
+def png_of(svg: str, *, scale: float, ppi: int) -> bytes:
+    """A drawing as PNG of so many pixels per inch, a unit of it being `scale` points."""
+    import vl_convert
+
+    return vl_convert.svg_to_png(_ROOT.sub(_WHITE, svg, count=1), scale=scale, ppi=ppi)
+
+
+def pdf_of(svg: str) -> bytes:
+    """A drawing as PDF: a page as large as its root says, in points."""
+    import vl_convert
+
+    return _in_fixed_order(vl_convert.svg_to_pdf(svg))
+
+
+def _on_white(spec: dict[str, Any]) -> str:
+    """The spec for a PNG, which stands on white: half-transparent colours on none come out wrong."""
+    return json.dumps(spec | {"background": "white"}, ensure_ascii=False)
 
 
 def _in_fixed_order(pdf: bytes) -> bytes:
