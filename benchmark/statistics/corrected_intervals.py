@@ -1,0 +1,239 @@
+"""What corrected rates are made of: shares of a weighted, clustered sample, and limits of sums and ratios of them.
+
+Everything that has an interval has `limits(more)`: the limits as they are, or as they would be if there were `more`
+times as many labels that say the same. They are not cut to [0, 1], so that widths can be compared.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.statistics.bootstrap import by_cluster
+from benchmark.statistics.rates import wilson
+
+Z = 1.959963984540054  # of 95 %
+LITTLE = 1e-12
+ADDED = 1.0  # labels of each kind that Rogan-Gladen's limits add
+
+Floats = NDArray[np.float64]
+
+
+class Limited(Protocol):
+    """An estimate that knows its limits; they are None where labels are too few to bound it."""
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def error(self) -> float: ...
+
+    def limits(self, more: float = 1.0) -> tuple[float, float] | None: ...
+
+
+@dataclass(frozen=True)
+class Share:
+    """A weighted mean of values in [0, 1] and the number of independent labels that would tell as much."""
+
+    value: float
+    size: float
+
+    @property
+    def variance(self) -> float:
+        return self.value * (1 - self.value) / self.size
+
+
+def share(values: Floats, weights: Floats, clusters: NDArray[np.generic]) -> Share:
+    r"""The mean of values under design weights, with its effective size.
+
+    With :math:`\bar y = \sum w_i y_i / \sum w_i`, the linearised variance over m clusters g is
+
+    .. math:: v = \frac{m}{m-1} \frac{\sum_g (\sum_{i \in g} w_i (y_i - \bar y))^2}{(\sum w_i)^2}
+
+    and the effective size is :math:`\bar y (1 - \bar y) / v`, at most Kish's :math:`(\sum w)^2 / \sum w^2`. Where v
+    says nothing (a mean of 0 or 1, one cluster), it is the size for labels that are all alike within a cluster.
+
+    Parameters
+    ----------
+    values, weights : ndarray of float, shape (label,)
+        Values in [0, 1]; weights are 1 / inclusion probability, up to a factor. At least one label.
+    clusters : ndarray, shape (label,)
+        The image of each.
+
+    References
+    ----------
+    Kish 1965, Survey Sampling, section 11.7. Särndal, Swensson & Wretman 1992, section 5.7 (linearisation).
+
+    Examples
+    --------
+    >>> share(np.array([1.0, 0.0]), np.array([3.0, 1.0]), np.arange(2)).value
+    0.75
+    """
+    total = float(weights.sum())
+    value = min(max(float(weights @ values) / total, 0.0), 1.0)
+    sums = by_cluster(np.column_stack([weights * (values - value), weights]), clusters)
+    plain, spread, images = total**2 / float((weights**2).sum()), value * (1 - value), len(sums)
+    if images < 2 or spread < LITTLE:
+        return Share(value, total**2 / float((sums[:, 1] ** 2).sum()))
+    variance = images / (images - 1) * float((sums[:, 0] ** 2).sum()) / total**2
+    return Share(value, min(spread / variance, plain) if variance > LITTLE * spread else plain)
+
+
+def mean_variance(counts: NDArray[np.int64], scores: Floats) -> float:
+    """Variance of the mean score of answers over images like these, which share their answers' likeness.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (image, pattern)
+        Answers of each image by pattern.
+    scores : ndarray of float, shape (pattern,)
+        What each pattern counts.
+    """
+    by_image = counts[counts.sum(axis=1) > 0]
+    images, n = len(by_image), int(by_image.sum())
+    if images < 2:
+        return 0.0
+    mean = float(by_image.sum(axis=0) @ scores) / n
+    return images / (images - 1) * float(((by_image @ (scores - mean)) ** 2).sum()) / n**2
+
+
+@dataclass(frozen=True)
+class Part:
+    """The mean score of one group of answers: `scores`, observed `shares` and effective `sizes` of its cells.
+
+    Cells exclude one another and make up the whole group; cells that were never seen are among them.
+    """
+
+    weight: float
+    scores: Floats
+    shares: Floats
+    sizes: Floats
+
+    @property
+    def value(self) -> float:
+        return self.weight * float(self.scores @ self.shares)
+
+    @property
+    def variance(self) -> float:
+        """Of the weighted mean score, from the observed shares."""
+        mean = float(self.scores @ self.shares)
+        size = float(self.shares @ self.sizes)
+        return self.weight**2 * float(self.shares @ (self.scores - mean) ** 2) / size
+
+    @cached_property
+    def _free(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Scores, shares, sizes of all cells but the commonest, scored against it, and how these scores go together."""
+        common = int(np.argmax(self.shares))
+        scores = np.delete(self.scores - self.scores[common], common)
+        shares, sizes = np.delete(self.shares, common), np.delete(self.sizes, common)
+        odds = np.sqrt(shares / (1 - shares))
+        together = -np.outer(odds, odds) * np.sign(np.outer(scores, scores))
+        np.fill_diagonal(together, 1.0)
+        return scores, shares, sizes, together
+
+    def reaches(self, more: float) -> tuple[float, float]:
+        """How far down and up the mean may lie, squared."""
+        scores, shares, sizes, together = self._free
+        low, high = wilson(shares, sizes * more)
+        drops, rises = scores * (shares - low), scores * (high - shares)
+        down, up = np.where(scores > 0, drops, -rises), np.where(scores > 0, rises, -drops)
+        squared = [self.weight**2 * max(float(way @ together @ way), 0.0) for way in (down, up)]
+        return squared[0], squared[1]
+
+
+@dataclass(frozen=True)
+class Sum:
+    r"""A constant and independent parts; `fixed` is a variance that no further label takes away.
+
+    Limits are found by recovering variances: with Wilson's limits l, u of each share p,
+
+    .. math:: \hat\theta - \sqrt{\sum (p - l)^2 + \ldots},\quad \hat\theta + \sqrt{\sum (u - p)^2 + \ldots}
+
+    with each part's score and weight, and the correlation of a multinomial's shares within a part. Unlike a normal
+    interval it does not shrink to nothing where no error was seen.
+
+    References
+    ----------
+    Newcombe 1998, doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I.
+    Zou & Donner 2008, doi:10.1002/sim.3095.
+    """
+
+    constant: float
+    parts: tuple[Part, ...]
+    fixed: float
+
+    @property
+    def value(self) -> float:
+        return self.constant + sum(part.value for part in self.parts)
+
+    @property
+    def error(self) -> float:
+        return float(np.sqrt(sum(part.variance for part in self.parts) + self.fixed))
+
+    def limits(self, more: float = 1.0) -> tuple[float, float]:
+        reaches = [part.reaches(more) for part in self.parts]
+        down, up = (Z**2 * self.fixed + sum(squares) for squares in zip(*reaches, strict=True))
+        return self.value - float(np.sqrt(down)), self.value + float(np.sqrt(up))
+
+
+@dataclass(frozen=True)
+class Inverted:
+    r"""A raw rate F, freed of what detectors find among true corrections (S1) and among the others (S0).
+
+    .. math:: \hat\theta = (F - S_0) / (S_1 - S_0)
+
+    Limits are Fieller's: all :math:`\theta` with :math:`(F - S_0 - \theta (S_1 - S_0))^2 \le z^2 (V_F + (1 - \theta)^2
+    V_0 + \theta^2 V_1)`, where S1 and S0 have one label of each kind added, so that a detector without a seen error is
+    not taken for a perfect one.
+
+    References
+    ----------
+    Rogan & Gladen 1978, doi:10.1093/oxfordjournals.aje.a112510. Fieller 1954, Journal of the Royal Statistical Society
+    B 16, 175-185. Lang & Reiczigel 2014, doi:10.1016/j.prevetmed.2013.09.015 (the added labels).
+    """
+
+    raw: float
+    fixed: float
+    hits: Share
+    false: Share
+
+    @property
+    def value(self) -> float:
+        return (self.raw - self.false.value) / self.gain
+
+    @property
+    def gain(self) -> float:
+        return self.hits.value - self.false.value
+
+    @property
+    def sampled(self) -> float:
+        """The part of the variance that comes of the human labels (delta method)."""
+        varied = (1 - self.value) ** 2 * self.false.variance + self.value**2 * self.hits.variance
+        return varied / self.gain**2
+
+    @property
+    def lasting(self) -> float:
+        """The part of the variance that no human label takes away."""
+        return self.fixed / self.gain**2
+
+    @property
+    def error(self) -> float:
+        return float(np.sqrt(self.sampled + self.lasting))
+
+    def limits(self, more: float = 1.0) -> tuple[float, float] | None:
+        hits, false = (_with_added(known, more) for known in (self.hits, self.false))
+        over, gain, z = self.raw - false.value, hits.value - false.value, Z**2
+        square = gain**2 - z * (hits.variance + false.variance)
+        if gain <= 0 or square <= 0:
+            return None
+        half = over * gain - z * false.variance
+        rest = over**2 - z * (self.fixed + false.variance)
+        reach = float(np.sqrt(max(half**2 - square * rest, 0.0)))
+        return min((half - reach) / square, self.value), max((half + reach) / square, self.value)
+
+
+def _with_added(known: Share, more: float) -> Share:
+    size = known.size * more
+    return Share((size * known.value + ADDED) / (size + 2 * ADDED), size + 2 * ADDED)
