@@ -14,7 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.statistics.corrected_intervals import Floats, Inverted, Limited, Part, Share, Sum, mean_variance, share
+from benchmark.statistics.corrected_intervals import (
+    Floats,
+    Inverted,
+    Limited,
+    Part,
+    Share,
+    Sum,
+    linearised,
+    mean_variance,
+    share,
+)
 
 FEW = 5  # true corrections, and others, without which no sensitivity and specificity are told
 COVERED = 90  # images from which on an interval is known to cover
@@ -358,7 +368,7 @@ def _nobody(part: float) -> str:
 
 def _binary(weight: float, known: Share) -> Part:
     shares = np.array([1 - known.value, known.value])
-    return Part(weight, np.array([0.0, 1.0]), shares, np.full(2, known.size))
+    return Part(weight, np.array([0.0, 1.0]), shares, np.full(2, known.size), known.variance)
 
 
 def _cells(sample: Sample, layout: Layout, lam: float, patterns: NDArray[np.intp], weight: float) -> Part:
@@ -375,4 +385,5 @@ def _cells(sample: Sample, layout: Layout, lam: float, patterns: NDArray[np.intp
         np.array([truth - lam * score for score, truth in cells]),
         np.array([one.value for one in known]),
         np.array([one.size for one in known]),
+        linearised(sample.truth - lam * seen, sample.weights, sample.images) or 0.0,
     )

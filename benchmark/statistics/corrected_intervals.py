@@ -73,12 +73,20 @@ def share(values: Floats, weights: Floats, clusters: NDArray[np.generic]) -> Sha
     """
     total = float(weights.sum())
     value = min(max(float(weights @ values) / total, 0.0), 1.0)
-    sums = by_cluster(np.column_stack([weights * (values - value), weights]), clusters)
-    plain, spread, images = total**2 / float((weights**2).sum()), value * (1 - value), len(sums)
-    if images < 2 or spread < LITTLE:
-        return Share(value, total**2 / float((sums[:, 1] ** 2).sum()))
-    variance = images / (images - 1) * float((sums[:, 0] ** 2).sum()) / total**2
+    plain, spread = total**2 / float((weights**2).sum()), value * (1 - value)
+    variance = linearised(values, weights, clusters)
+    if variance is None or spread < LITTLE:
+        alike = by_cluster(weights[:, np.newaxis], clusters)
+        return Share(value, total**2 / float((alike**2).sum()))
     return Share(value, min(spread / variance, plain) if variance > LITTLE * spread else plain)
+
+
+def linearised(values: Floats, weights: Floats, clusters: NDArray[np.generic]) -> float | None:
+    """The variance of a weighted mean over clusters, as in `share`; None with a single cluster."""
+    total = float(weights.sum())
+    away = weights * (values - float(weights @ values) / total)
+    sums = by_cluster(away[:, np.newaxis], clusters)
+    return len(sums) / (len(sums) - 1) * float((sums**2).sum()) / total**2 if len(sums) > 1 else None
 
 
 def mean_variance(counts: NDArray[np.int64], scores: Floats) -> float:
@@ -103,44 +111,47 @@ def mean_variance(counts: NDArray[np.int64], scores: Floats) -> float:
 class Part:
     """The mean score of one group of answers: `scores`, observed `shares` and effective `sizes` of its cells.
 
-    Cells exclude one another and make up the whole group; cells that were never seen are among them.
+    Cells exclude one another and make up the whole group; cells that were never seen are among them. `spread` is the
+    variance of the mean score by linearisation: 0 where no error was seen, for which the limits do not fall.
     """
 
     weight: float
     scores: Floats
     shares: Floats
     sizes: Floats
+    spread: float = 0.0
 
     @property
     def value(self) -> float:
         return self.weight * float(self.scores @ self.shares)
 
-    @property
-    def variance(self) -> float:
-        """Of the weighted mean score, from the observed shares."""
-        mean = float(self.scores @ self.shares)
-        size = float(self.shares @ self.sizes)
-        return self.weight**2 * float(self.shares @ (self.scores - mean) ** 2) / size
-
-    @cached_property
-    def _free(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Scores, shares, sizes of all cells but the commonest, scored against it, and how these scores go together."""
-        common = int(np.argmax(self.shares))
-        scores = np.delete(self.scores - self.scores[common], common)
-        shares, sizes = np.delete(self.shares, common), np.delete(self.sizes, common)
-        odds = np.sqrt(shares / (1 - shares))
-        together = -np.outer(odds, odds) * np.sign(np.outer(scores, scores))
-        np.fill_diagonal(together, 1.0)
-        return scores, shares, sizes, together
-
     def reaches(self, more: float) -> tuple[float, float]:
         """How far down and up the mean may lie, squared."""
-        scores, shares, sizes, together = self._free
-        low, high = wilson(shares, sizes * more)
-        drops, rises = scores * (shares - low), scores * (high - shares)
-        down, up = np.where(scores > 0, drops, -rises), np.where(scores > 0, rises, -drops)
-        squared = [self.weight**2 * max(float(way @ together @ way), 0.0) for way in (down, up)]
-        return squared[0], squared[1]
+        both = np.mean([_reaches(*free, more) for free in self._free], axis=0) * self.weight**2
+        return float(both[0]), float(both[1])
+
+    @cached_property
+    def _free(self) -> list[tuple[Floats, Floats, Floats, Floats]]:
+        """Scores, shares and sizes of all cells but the commonest, scored against it, and how these scores go together.
+
+        Once for each of several that are the commonest, so that no order of cells decides.
+        """
+        made = []
+        for common in np.flatnonzero(np.isclose(self.shares, self.shares.max())):
+            scores = np.delete(self.scores - self.scores[common], common)
+            shares, sizes = np.delete(self.shares, common), np.delete(self.sizes, common)
+            odds = np.sqrt(shares / (1 - shares))
+            together = -np.outer(odds, odds) * np.sign(np.outer(scores, scores))
+            np.fill_diagonal(together, 1.0)
+            made.append((scores, shares, sizes, together))
+        return made
+
+
+def _reaches(scores: Floats, shares: Floats, sizes: Floats, together: Floats, more: float) -> tuple[float, float]:
+    low, high = wilson(shares, sizes * more)
+    drops, rises = scores * (shares - low), scores * (high - shares)
+    down, up = np.where(scores > 0, drops, -rises), np.where(scores > 0, rises, -drops)
+    return max(float(down @ together @ down), 0.0), max(float(up @ together @ up), 0.0)
 
 
 @dataclass(frozen=True)
@@ -170,7 +181,7 @@ class Sum:
 
     @property
     def error(self) -> float:
-        return float(np.sqrt(sum(part.variance for part in self.parts) + self.fixed))
+        return float(np.sqrt(sum(part.weight**2 * part.spread for part in self.parts) + self.fixed))
 
     def limits(self, more: float = 1.0) -> tuple[float, float]:
         reaches = [part.reaches(more) for part in self.parts]
