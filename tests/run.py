@@ -24,6 +24,7 @@ from tests import services
 
 AT_ONCE = 4  # test processes side by side: many wait more than they work
 ROOT = Path(__file__).resolve().parent.parent
+BROWSER, FULL_SIZE = "tests/browser", "tests/benchmark/test_full_size.py"
 NO_TESTS = 5
 READY = "fpco_ready"
 
@@ -32,12 +33,14 @@ READY = "fpco_ready"
 class Pass:
     """One pytest: what it selects, on which database, with how many processes.
 
-    `local` is for `tests/local`: it has an environment and a rootdir of its own.
+    `local` is for `tests/local`: it has an environment and a rootdir of its own. `where` narrows what is looked
+    through: to import all tests takes a process many seconds.
     """
 
     name: str
     title: str
     marks: str
+    where: tuple[str, ...] = ()
     postgres: bool = False
     processes: int = 0
     local: bool = False
@@ -50,22 +53,31 @@ class Pass:
 
 
 PASSES = (
-    Pass("sqlite", "SQLite", "not browser and not full_size and not postgres", processes=2),
+    Pass(
+        "sqlite",
+        "SQLite",
+        "not browser and not full_size and not postgres",
+        where=("--ignore=tests/browser",),
+        processes=2,
+        env={"FPCO_KILLS": "3"},
+    ),
     Pass(
         "postgres",
         "PostgreSQL",
         "(db or worker or postgres) and not browser and not full_size",
+        where=("--ignore=tests/browser",),
         postgres=True,
         processes=2,
         env={"FPCO_KILLS": "3"},
     ),
-    Pass("browser", "Browser", "browser", processes=2),
-    Pass("browser-postgres", "Browser on PostgreSQL", "browser and db", postgres=True),
-    Pass("full-size", "Release of the published size", "full_size"),
+    Pass("browser", "Browser", "browser", where=(BROWSER,), processes=2),
+    Pass("browser-postgres", "Browser on PostgreSQL", "browser and db", where=(BROWSER,), postgres=True),
+    Pass("full-size", "Release of the published size", "full_size", where=(FULL_SIZE,)),
     Pass(
         "full-size-postgres",
         "A tenth of it on PostgreSQL",
         "full_size and db",
+        where=(FULL_SIZE,),
         postgres=True,
         env={"FPCO_RELEASE_SHARE": "10"},
     ),
@@ -144,7 +156,7 @@ class Running:
 def begin(chosen: Pass, stage: Stage, *, quiet: bool) -> Running:
     """Start one pass, on databases of its own."""
     report = stage.folder / f"{chosen.name}.xml"
-    command = [*pytest_of(chosen), "-q", "--durations=15", "-m", chosen.marks, f"--junitxml={report}"]
+    command = [*pytest_of(chosen), *chosen.where, "-q", "--durations=15", "-m", chosen.marks, f"--junitxml={report}"]
     if chosen.processes:
         command += ["-n", str(chosen.processes)]
     env = {**os.environ, **chosen.env, **stage.ready, "FPCO_TEST_PASS": chosen.name}
@@ -255,6 +267,8 @@ def main(names: list[str]) -> int:
         say(f"There is no pass {unknown[0]!r}; there are: {', '.join(one.name for one in PASSES)}.")
         return 2
     signal.signal(signal.SIGTERM, end)
+    # Dozens of processes start, and without it each compiles thousands of files anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         return run(names, strict=is_strict())
     except KeyboardInterrupt:

@@ -98,7 +98,8 @@ def install(uv: str) -> None:
     choice = choose_python(uv)
     if not (ROOT / ".venv").exists():
         say("Installing the locked packages into .venv ...")
-    if not run_uv(uv, "sync", "--quiet", "--frozen", *choice):
+    # Compiled once here, and not by each of the processes that a demo or the tests start.
+    if not run_uv(uv, "sync", "--quiet", "--frozen", "--compile-bytecode", *choice):
         raise BootstrapError("uv could not install the packages (its message is above).")
 
 

@@ -248,13 +248,17 @@ def test_a_provider_that_answers_nobody_pauses_the_run_and_fails_no_dialogue(
     ada: User, concurrency: int, error: ProviderError, words: str
 ) -> None:
     run = begun(ada, items=3, concurrency=concurrency)
-    down = [False]
+    reached, down = [0], asyncio.Event()
 
     async def ask(request: Request) -> Reply:
-        down[0] = down[0] or turn_of(request) == 3
-        if down[0]:
-            raise error
-        return await answer(request)
+        if turn_of(request) < 3 and not down.is_set():
+            return await answer(request)
+        reached[0] += 1
+        if reached[0] == concurrency:
+            down.set()
+        # No answer comes after the first error: otherwise that error is a dialogue's own.
+        await down.wait()
+        raise error
 
     run_engine(FakeProvider(ask))
     assert (fresh(run).state, fresh(run).pause_reason) == ("paused", words)

@@ -4,13 +4,13 @@ import uuid
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotate.models import User
 from annotate.services import labels
 from benchmark.services import validation
 from tests import factories
+from tests.browser.axe import serious
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LATER = 30_000
@@ -33,11 +33,6 @@ def rita(transactional_db: None) -> User:
             labels.record(assignment=mine, task=item.task, **said)
     validation.close(validation_set=row, by=factories.person("ada"))
     return factories.person("rita", "reader")
-
-
-def serious(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [one["id"] for one in found if one["impact"] in {"serious", "critical"}]
 
 
 def test_rita_goes_from_the_heat_map_to_the_answers_on_which_two_differ(

@@ -4,18 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotate.models import Image, Item, User
 from tests import factories
+from tests.browser.axe import broken
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SignIn = Callable[[Page, User], None]
-
-
-def problems(page: Page) -> list[str]:
-    return [violation["id"] for violation in Axe().run(page).response["violations"]]
 
 
 def test_rewrites_follow_the_premise_as_it_is_typed_and_hand_made_ones_stay(
@@ -53,7 +49,7 @@ def test_photographs_are_chosen_uploaded_and_placed_by_keys(
         (tmp_path / name).write_bytes(factories.jpeg(400, 300))
     sign_in(page, ada)
     page.goto("/images/import/")
-    assert problems(page) == []
+    assert broken(page) == []
     page.locator("[name=photographs]").set_input_files([tmp_path / "a.jpg", tmp_path / "b.jpg"])
     expect(page.locator("[data-drop-count]")).to_contain_text("2 files")
     page.keyboard.press("ControlOrMeta+Enter")
@@ -61,7 +57,7 @@ def test_photographs_are_chosen_uploaded_and_placed_by_keys(
     expect(page.locator(".fates tbody tr")).to_have_count(2)
     first, second = Image.objects.order_by("pk")
     page.goto(f"/images/{first.pk}/")
-    assert problems(page) == []
+    assert broken(page) == []
     for key in "168":
         page.keyboard.press(key)
     page.keyboard.press("ControlOrMeta+Enter")
@@ -84,4 +80,4 @@ def test_pages_of_authors_have_no_known_barrier(page: Page, sign_in: SignIn, ada
         f"/datasets/{dataset.pk}/items/{dataset.items.all()[0].pk}/",
     ):
         page.goto(path)
-        assert (path, problems(page)) == (path, [])
+        assert broken(page) == []

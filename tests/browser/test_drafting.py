@@ -4,20 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotate.models import Draft, Drafter, Item, User
 from annotate.services import draft_jobs, drafters, drafts, items
 from annotate.services.draft_jobs import Wish
 from tests import factories
+from tests.browser.axe import broken
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SignIn = Callable[[Page, User], None]
-
-
-def problems(page: Page) -> list[str]:
-    return [violation["id"] for violation in Axe().run(page).response["violations"]]
 
 
 def place(by: User) -> Item:
@@ -124,4 +120,4 @@ def test_pages_of_drafting_have_no_known_barrier(page: Page, sign_in: SignIn, ad
         "/prompts/detector/new/",
     ):
         page.goto(path)
-        assert (path, problems(page)) == (path, [])
+        assert broken(page) == []

@@ -4,19 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 
 from annotate.models import Image, ImagePair, ImportBatch, Item, User
 from annotate.services import images
 from tests import factories
+from tests.browser.axe import broken
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SignIn = Callable[[Page, User], None]
-
-
-def problems(page: Page) -> list[str]:
-    return [violation["id"] for violation in Axe().run(page).response["violations"]]
 
 
 def folder_of(path: Path, number: int) -> Path:
@@ -42,7 +38,7 @@ def test_a_folder_is_sent_and_every_file_has_its_fate(page: Page, sign_in: SignI
     folder = folder_of(tmp_path / "holiday", 12)
     sign_in(page, ada)
     page.goto("/images/import/")
-    assert problems(page) == []
+    assert broken(page) == []
     choose_folder(page, folder)
     expect(page.locator("[data-drop-count]")).to_contain_text("13 files")
     expect(page.locator("[data-drop-count]")).to_contain_text("chosen, not sent yet")
@@ -51,7 +47,7 @@ def test_a_folder_is_sent_and_every_file_has_its_fate(page: Page, sign_in: SignI
     page.wait_for_url("**/images/imports/*/")
     expect(page.get_by_role("heading", name="holiday")).to_be_visible()
     expect(page.locator(".fates tbody tr")).to_have_count(13)
-    assert problems(page) == []
+    assert broken(page) == []
     page.locator(".tile", has_text="refused").click()
     expect(page.locator(".fates tbody tr")).to_have_count(1)
     expect(page.locator(".fates")).to_contain_text("broken.jpg is not a picture of a known format")
@@ -117,7 +113,7 @@ def test_after_a_closed_tab_the_same_folder_goes_on_where_it_was(
     again.locator(".note-info a").click()
     expect(again.get_by_role("heading", name="Send the rest")).to_be_visible()
     expect(again.locator(".fates")).to_contain_text("not sent yet")
-    assert problems(again) == []
+    assert broken(again) == []
     asked: list[str] = []
     waiting = list(outcomes().values()).count("waiting")  # what was under way when the tab closed may have come in
     assert 0 < waiting < 17
@@ -194,7 +190,7 @@ def test_near_duplicates_are_decided_by_keys(page: Page, sign_in: SignIn, ada: U
     page.goto("/images/")
     page.keyboard.press("d")
     page.wait_for_url("**/images/duplicates/")
-    assert problems(page) == []
+    assert broken(page) == []
     expect(page.get_by_text("Pair 1 of 3")).to_be_visible()
     page.keyboard.press("1")
     expect(page.locator("#messages")).to_contain_text("is kept, the other set aside")
@@ -203,7 +199,7 @@ def test_near_duplicates_are_decided_by_keys(page: Page, sign_in: SignIn, ada: U
     expect(page.get_by_text("No near duplicates wait")).to_be_visible()
     assert Image.objects.exclude(duplicate_of=None).count() == 1
     page.goto("/images/duplicates/?show=decided")
-    assert problems(page) == []
+    assert broken(page) == []
     page.keyboard.press("u")
     expect(page.locator("#messages")).to_contain_text("to be decided again")
     assert ImagePair.objects.filter(state="open").exists()
@@ -214,4 +210,4 @@ def test_pages_of_imports_have_no_known_barrier(page: Page, sign_in: SignIn, ada
     sign_in(page, ada)
     for path in ("/images/imports/", "/images/duplicates/", "/images/duplicates/?show=decided"):
         page.goto(path)
-        assert (path, problems(page)) == (path, [])
+        assert broken(page) == []

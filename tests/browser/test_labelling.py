@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.models import Label, TaskMark, User
 from annotate.services import guidelines
 from tests import factories
+from tests.browser.axe import broken
 from tests.browser.labelling import (
     lose_posts,
     on_place,
@@ -232,11 +232,6 @@ def test_at_1280_a_normal_answer_needs_no_scrolling(page: Page, sign_in: SignIn,
     assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
 
 
-def barriers(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [f"{page.url}: {one['id']} {one['nodes'][0]['html'][:150]}" for one in found]
-
-
 def test_no_page_of_labelling_shuts_anybody_out(page: Page, sign_in: SignIn, lea: User, ada: User) -> None:
     row = factories.label_set(factories.dataset(), [lea])
     guidelines.revise(
@@ -246,21 +241,21 @@ def test_no_page_of_labelling_shuts_anybody_out(page: Page, sign_in: SignIn, lea
     start(page, row)
     press(page, "1")
     on_place(page, 2)
-    found = barriers(page)
+    found = broken(page)
     for size in ("dark", PHONE, ZOOMED):
         if isinstance(size, str):
             page.emulate_media(color_scheme="dark")
         else:
             page.set_viewport_size(size)
-        found += barriers(page)
+        found += broken(page)
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     page.route("**/label/**", lose_posts)
     press(page, "1")
     expect(page.locator("[data-failed]")).to_be_visible()
-    found += barriers(page)
+    found += broken(page)
     for path in ("", f"{row.pk}/", f"{row.pk}/practice/1/", f"{row.pk}/guidelines/"):
         page.goto(f"/label/{path}")
-        found += barriers(page)
+        found += broken(page)
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     assert found == []
 

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.models import User
+from tests.browser.axe import broken
 from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -178,11 +178,11 @@ def test_pages_hold_on_every_screen(theme: str, width: int, page: Page, sign_in:
     page.set_viewport_size({"width": width, "height": 720})
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     page.goto("/account/sign-in/")
-    broken = Axe().run(page).response["violations"]
+    found = broken(page)
     sign_in(page, ada)
     for path in ("/people/", "/people/new/", "/account/password/", "/nothing/here/"):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        broken += Axe().run(page).response["violations"]
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in broken] == []
+        found += broken(page)
+    assert found == []
     assert refused == []

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, Route, expect
 
 from annotate.models import EditDraft, Item, Review, User
 from annotate.services import items
 from tests import factories
+from tests.browser.axe import broken
 from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -50,7 +50,7 @@ def test_one_key_approves_and_the_next_picture_is_there_already(page: Page, sign
     page.keyboard.press("o")
     page.wait_for_url(f"**/review/{first.key}/?state=in_review")
     page.wait_for_selector(READY)
-    assert Axe().run(page).response["violations"] == []
+    assert broken(page) == []
     page.wait_for_function(
         f"() => performance.getEntriesByName(location.origin + '/images/{second.image.sha256}').length"
     )
@@ -186,7 +186,7 @@ def test_half_a_sentence_is_a_draft_on_another_machine_and_never_the_items_text(
     editing(other, item)
     expect(other.locator("[name=content_1]")).to_have_value(TYPED)
     expect(other.get_by_text("typed over version 1 and not saved")).to_be_visible()
-    assert Axe().run(other).response["violations"] == []
+    assert broken(other) == []
     assert item.turns.get(number=1).content != TYPED
     other.get_by_role("button", name="Discard the draft").click()
     expect(other.locator("[name=content_1]")).to_have_value("What is the striped cat on the chair doing?")
@@ -227,7 +227,7 @@ def test_where_the_session_is_gone_the_sign_in_comes_and_the_text_is_stored_once
     dialog = page.locator("#sign-in-dialog")
     expect(dialog).to_be_visible()
     status(page, "Not saved: you are signed out")
-    assert Axe().run(page).response["violations"] == []
+    assert broken(page) == []
     page.keyboard.type("wrong")
     page.keyboard.press("Enter")
     expect(dialog.get_by_role("alert")).not_to_be_empty()

@@ -3,21 +3,16 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotate.models import Dataset, Item, User
 from tests import factories
+from tests.browser.axe import broken
 from tests.variants import PREMISES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 READY = "#decide[data-ready]"
 SignIn = Callable[[Page, User], None]
-
-
-def problems(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [violation["id"] for violation in found if violation["impact"] in {"serious", "critical"}]
 
 
 def test_an_image_goes_from_the_draw_to_a_frozen_dataset_of_variants(
@@ -26,7 +21,7 @@ def test_an_image_goes_from_the_draw_to_a_frozen_dataset_of_variants(
     parent = factories.item(state="approved")
     sign_in(page, ada)
     page.goto("/variants/")
-    assert problems(page) == []
+    assert broken(page) == []
     page.get_by_role("button", name="Draw 1 image").click()
     expect(page.locator("#messages")).to_contain_text("1 images drawn by seed 1 from 1.")
     page.get_by_role("link", name="the striped cat on the chair").click()
@@ -35,7 +30,7 @@ def test_an_image_goes_from_the_draw_to_a_frozen_dataset_of_variants(
     expect(page.get_by_text("not saved yet")).to_be_visible()
     page.keyboard.press("ControlOrMeta+Enter")
     expect(page.locator("#messages")).to_contain_text("Saved.")
-    assert problems(page) == []
+    assert broken(page) == []
     expect(page.locator("[name=location_B-question]")).to_have_value(
         "What is the closest thing to the striped cat behind the chair?"
     )
@@ -47,7 +42,7 @@ def test_an_image_goes_from_the_draw_to_a_frozen_dataset_of_variants(
     sign_in(other, ben)
     other.goto("/variants/")
     other.get_by_role("link", name="Review 6").click()
-    assert problems(other) == []
+    assert broken(other) == []
     expect(other.get_by_text("only the premise is its own")).to_be_visible()
     for left in range(5, -1, -1):
         other.wait_for_selector(READY)
@@ -60,7 +55,7 @@ def test_an_image_goes_from_the_draw_to_a_frozen_dataset_of_variants(
         assert Item.objects.filter(parent=parent, state="in_review").count() == left
 
     page.goto("/variants/freeze/")
-    assert problems(page) == []
+    assert broken(page) == []
     for tick in page.locator("input[name=accepted]").all():
         tick.check()
     page.locator("[name=name]").fill("Lexical")
@@ -75,4 +70,4 @@ def test_the_pages_of_checks_and_choosing_have_no_known_barrier(page: Page, sign
     sign_in(page, ada)
     for path in ("/variants/choose/", "/variants/checks/"):
         page.goto(path)
-        assert (path, problems(page)) == (path, [])
+        assert broken(page) == []
