@@ -111,7 +111,7 @@ def masks(result_set: ResultSet) -> Masks:
     columns = list(result_set.detectors.select_related("detector").order_by("position"))
     kept = ("id", *BREAKDOWNS, "sha256", "parent", "key")
     items = list(DatasetItem.objects.filter(dataset=dataset).order_by("key").values_list(*kept))
-    labelled, correction = _fill(
+    labelled, correction = pattern_arrays(
         [row.run_id for row in held], [column.detector_id for column in columns], [item[0] for item in items]
     )
     return Masks(
@@ -154,9 +154,10 @@ def numbered(names: Sequence[str]) -> NDArray[np.int64]:
     return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
 
 
-def _fill(
+def pattern_arrays(
     runs: Sequence[int], detectors: Sequence[int], items: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The masks of these runs' dialogues, labelled and correction; shape (run, detector, item)."""
     shape = (len(runs), len(detectors), len(items))
     labelled, correction = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     stored = Pattern.objects.filter(run_id__in=runs, detector_id__in=detectors).values_list(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from benchmark import frames
 from benchmark.models import ResultSet
-from benchmark.statistics.patterns import ItemCounts, mean_item_counts, window
+from benchmark.statistics.patterns import ItemCounts, by_image, mean_item_counts, window
 from benchmark.statistics.rates import Estimate
 from fpco_site.errors import Invalid
 
@@ -25,7 +25,8 @@ class Labels:
     """All labels of a result set: `labelled` and `correction` have shape (model, detector, item).
 
     `models` are names as figures and tables show them, with "(simulated)" where nothing real answered. `primary` are
-    the positions of the detectors whose mean is the main label. Bit t-1 of a mask stands for turn t.
+    the positions of the detectors whose mean is the main label, `images` a number for each item's image. Bit t-1 of a
+    mask stands for turn t.
     """
 
     models: list[str]
@@ -34,6 +35,7 @@ class Labels:
     detector_names: list[str]
     primary: list[int]
     places: dict[str, NDArray[np.str_]]
+    images: NDArray[np.int64]
     labelled: NDArray[np.int64]
     correction: NDArray[np.int64]
     turns: int
@@ -50,13 +52,14 @@ class Labels:
         return self.primary if label == MEAN else [self.detectors.index(label)]
 
     def counts(self, detectors: list[int], windows: list[int], keep: NDArray[np.bool_] | None = None) -> ItemCounts:
-        """Labels of each item in each window, the mean of these detectors; shape (model, window, item)."""
-        at = slice(None) if keep is None else keep
-        return mean_item_counts(
-            [self.labelled[:, one][:, at] for one in detectors],
-            [self.correction[:, one][:, at] for one in detectors],
+        """Labels of each image in each window, the mean of these detectors; shape (model, window, image)."""
+        kept = np.ones(len(self.images), dtype=bool) if keep is None else keep
+        counts = mean_item_counts(
+            [self.labelled[:, one][:, kept] for one in detectors],
+            [self.correction[:, one][:, kept] for one in detectors],
             windows,
         )
+        return by_image(counts, self.images[kept])
 
     def false_window(self) -> int:
         """All false-premise turns: the window of CorrTP at the last cutoff."""
@@ -84,6 +87,7 @@ def read(result_set: ResultSet) -> Labels:
         detector_names=[row.name for row in found.detectors],
         primary=found.primary,
         places=found.places,
+        images=found.images,
         labelled=found.labelled,
         correction=found.correction,
         turns=found.turns,
@@ -102,6 +106,11 @@ def label_words(found: Labels, label: str) -> str:
     """Whose labels these are, for a sentence."""
     names = [found.detector_names[at] for at in found.chosen(label)]
     return f"the mean of {' and '.join(names)}" if len(names) > 1 else names[0]
+
+
+def one(counts: ItemCounts, *at: int) -> ItemCounts:
+    """The counts of one model (and window)."""
+    return ItemCounts(counts.n[at], counts.corrections[at])
 
 
 def estimate(prefix: str, found: Estimate) -> dict[str, Any]:
