@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from benchmark.charts.figures import SCHEMA, Spec
+from benchmark.charts.parts import SCHEMA, Spec
 from benchmark.charts.look import LIGHT, OKABE_ITO, SHAPES, config
 
 type Rows = Sequence[dict[str, Any]]
