@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from benchmark.charts.parts import SCHEMA, Spec
 from benchmark.charts.look import LIGHT, OKABE_ITO, SHAPES, config
+from benchmark.charts.parts import SCHEMA, Spec
 
 type Rows = Sequence[dict[str, Any]]
 
