@@ -98,6 +98,11 @@ class Figure:
     comparable: bool = False
     merged: bool = False
 
+    @property
+    def name(self) -> str:
+        """The title where no cutoff is chosen yet."""
+        return self.title.format(k="K")
+
     def made(self, found: Masks, options: Options | None = None) -> Drawn:
         """The rows with what was chosen for what was left open.
 

@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, register_converter
 from django.urls.converters import StringConverter
 
+from benchmark.figures import REGISTER
 from benchmark.models.connections import SUBJECTS
 from benchmark.views import (
     adjudication,
@@ -15,6 +16,7 @@ from benchmark.views import (
     detector_agreement,
     detectors,
     dialogues,
+    figures,
     label_files,
     models,
     overview,
@@ -33,7 +35,21 @@ class SubjectConverter(StringConverter):
     regex = "|".join(SUBJECTS)
 
 
+class FigureConverter(StringConverter):
+    """A figure by its slug."""
+
+    regex = "|".join(REGISTER)
+
+
+class FigureFormConverter(StringConverter):
+    """What a figure is taken away as."""
+
+    regex = "|".join(figures.TYPES)
+
+
 register_converter(SubjectConverter, "subject")
+register_converter(FigureConverter, "figure")
+register_converter(FigureFormConverter, "figure_form")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # overview
@@ -108,6 +124,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("results/analyses/<int:pk>/table-<int:number>.csv", analyses.analysis_table, name="analysis_table"),
     path("results/analyses/<int:pk>/figure-<int:number>.<str:form>", analyses.analysis_figure, name="analysis_figure"),
     path("results/analyses/<slug:kind>/run/", analyses.analysis_run, name="analysis_run"),
+    path("results/figures/", figures.figure_list, name="figures"),
+    path("results/figures/<figure:slug>/", figures.figure, name="figure"),
+    path("results/<int:pk>/figures/<figure:slug>.<figure_form:form>", figures.figure_file, name="figure_file"),
     # releases
     path("releases/", releases.release_list, name="release_list"),
     path("releases/new/", releases.release_new, name="release_new"),

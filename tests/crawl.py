@@ -27,6 +27,7 @@ from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, reso
 from django.urls.resolvers import RoutePattern
 from rest_framework import serializers
 
+from benchmark.figures import REGISTER
 from benchmark.models.connections import SUBJECTS
 
 HOST = "http://testserver"
@@ -181,6 +182,7 @@ def addresses(words: Iterable[str] = (), *, only: Iterable[str] | None = None) -
     names = [*words, *keys()]
     values = {"int": [*numbers, "1"], "uuid": uuids, "str": [*names, *numbers], "slug": names, "path": names}
     values |= {"sha256": keys("sha256"), "subject": list(SUBJECTS)}
+    values |= {"figure": list(REGISTER)[:1], "figure_form": ["csv", "json", "svg"]}  # links lead to the other figures
     return [
         url
         for name, route, parts in routes(get_resolver())

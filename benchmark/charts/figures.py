@@ -63,7 +63,11 @@ def curves_by_k(
     few = len({row["model"] for row in data}) <= len(look.colours)
     key = parts.line_key(names, colours)
     line: Spec = {
-        "mark": {"type": "line", "point": {"size": 30, "filled": True}, "strokeWidth": 1.75 if few else 1.25},
+        "mark": {
+            "type": "line",
+            "point": {"size": 30, "filled": True, "strokeWidth": 0},
+            "strokeWidth": 1.75 if few else 1.25,
+        },
         "encoding": key
         | {
             "y": parts.rate("value", metric),
@@ -120,7 +124,7 @@ def bars_by_class(
     data = [_plain(row, by) for row in rows]
     models, levels = parts.in_order(row["model"] for row in data), parts.levels_of(data, by)
     colours, fills = parts.level_styles(levels)
-    style: Spec = {"field": by, "type": "nominal", "title": None, "legend": {"orient": "top"}}
+    style: Spec = {"field": by, "type": "nominal", "title": None, "legend": {"orient": "top", "symbolStrokeWidth": 1}}
     bar: Spec = {
         "mark": {"type": "bar", "strokeWidth": 1},
         "encoding": {

@@ -48,7 +48,7 @@ def lines_by_class(
     key = parts.line_key(levels, colours, "premise_class")
     fields = {"model": "Model", "premise_class": "Premise class", x: x_title}
     line: Spec = {
-        "mark": {"type": "line", "point": {"size": 30, "filled": True}, "strokeWidth": 1.75},
+        "mark": {"type": "line", "point": {"size": 30, "filled": True, "strokeWidth": 0}, "strokeWidth": 1.75},
         "encoding": key | {"y": parts.rate("value", metric), "tooltip": parts.tooltip(metric, fields)},
     }
     whisker: Spec = {
@@ -106,7 +106,7 @@ def slopes(
     tip = parts.tooltip(metric, {"model": "Model", "at": "At"})
     last: Spec = {"filter": f"datum.turn === {turns[-1] if turns else 0}"}
     line: Spec = {
-        "mark": {"type": "line", "point": {"size": 36, "filled": True}, "strokeWidth": 1.5},
+        "mark": {"type": "line", "point": {"size": 36, "filled": True, "strokeWidth": 0}, "strokeWidth": 1.5},
         "encoding": key | {"y": y, "tooltip": tip, "detail": {"field": "model"}},
     }
     leader: Spec = {

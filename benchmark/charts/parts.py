@@ -59,7 +59,9 @@ def keyed(data: Data, look: Look, pinned: Mapping[str, str]) -> tuple[Data, list
 
 def line_key(names: list[str], colours: Sequence[str], field: str = "key", *, legend: bool = True) -> Spec:
     """Colour, shape and dash together, so that no line is told by colour alone."""
-    base: Spec = {"field": field, "type": "nominal", "title": None, "legend": {"symbolOpacity": 1} if legend else None}
+    base: Spec = {"field": field, "type": "nominal", "title": None, "legend": None}
+    if legend:
+        base["legend"] = {"symbolOpacity": 1, "symbolStrokeWidth": 0}
     return {
         "color": base | {"scale": {"domain": names, "range": list(colours)}},
         "shape": base | {"scale": {"domain": names, "range": cycled(SHAPES, len(names))}},

@@ -1,4 +1,5 @@
 // Charts: <div class="chart" data-vega-spec="#spec-id" aria-label="..."></div> beside {{ spec|json_script:"spec-id" }}.
+// Or <div class="chart" data-vega-url="/…/spec.json">: drawn once it comes into sight.
 // The spec is the one that the paper's figure is made of; only its surroundings follow the theme.
 (() => {
   "use strict";
@@ -30,10 +31,23 @@
   };
   const actions = { export: { svg: true, png: true }, source: false, compiled: false, editor: false };
   const views = new Map();
+  const fetched = new Map();
+  const specOf = async (element) => {
+    if (element.dataset.vegaSpec) return document.querySelector(element.dataset.vegaSpec)?.textContent;
+    if (!fetched.has(element)) {
+      const reply = await fetch(element.dataset.vegaUrl, { headers: { Accept: "application/json" } });
+      if (!reply.ok) {
+        element.textContent = (await reply.json().catch(() => ({}))).detail || "This chart could not be loaded.";
+        return null;
+      }
+      fetched.set(element, await reply.text());
+    }
+    return fetched.get(element);
+  };
   const draw = async (element) => {
-    const source = document.querySelector(element.dataset.vegaSpec);
+    const source = await specOf(element);
     if (!source) return;
-    const spec = JSON.parse(source.textContent);
+    const spec = JSON.parse(source);
     const themed = { ...spec, config: merge(spec.config || {}, config()) };
     const label = element.getAttribute("aria-label") || spec.description || spec.title?.text || spec.title || "Chart";
     views.get(element)?.finalize();
@@ -48,6 +62,12 @@
       console.error(error);
     }
   };
+  const sight = new IntersectionObserver((seen) => {
+    for (const { target } of seen.filter((one) => one.isIntersecting)) {
+      sight.unobserve(target);
+      draw(target);
+    }
+  }, { rootMargin: "200px" });
   const drawAll = (root) => {
     for (const [element, view] of views) {
       if (!element.isConnected) {
@@ -56,6 +76,7 @@
       }
     }
     root.querySelectorAll("[data-vega-spec]").forEach(draw);
+    root.querySelectorAll("[data-vega-url]").forEach((element) => (fetched.has(element) ? draw(element) : sight.observe(element)));
   };
   drawAll(document);
   document.addEventListener("themechange", () => drawAll(document));
