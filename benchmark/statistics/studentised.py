@@ -76,7 +76,7 @@ def ratios(
     """
     total, images = n.sum(axis=1), (n > 0).sum(axis=1)
     value = np.divide(added.sum(axis=1), total, out=np.full(len(n), np.nan), where=total > 0)
-    moments = np.stack([n, added, n * added, added**2, n.astype(np.float64) ** 2], axis=1)
+    moments = _moments(n, added)
     error = _errors(moments.sum(axis=2).T, value)
     reach, p = np.full(len(n), np.nan), np.full(len(n), np.nan)
     fine = (images > 1) & (error > 0)
@@ -87,6 +87,18 @@ def ratios(
     reason = [_reason(*one) for one in zip(total, images, error, reach, strict=True)]
     low, high = np.maximum(value - reach, bounds[0]), np.minimum(value + reach, bounds[1])
     return Ratios(value, low, high, p, total, images, reason)
+
+
+def standard_errors(n: NDArray[np.int64], added: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The linearised standard error of each ratio, of the arrays that `ratios` takes; NaN without answers."""
+    totals = _moments(n, added).sum(axis=2).T
+    with np.errstate(invalid="ignore"):
+        return _errors(totals, totals[1] / totals[0])
+
+
+def _moments(n: NDArray[np.int64], added: NDArray[np.float64]) -> NDArray[np.float64]:
+    """n, d, n d, d^2 and n^2 of each image, whose sums make ratio and error; shape (ratio, 5, image)."""
+    return np.stack([n, added, n * added, added**2, n.astype(np.float64) ** 2], axis=1)
 
 
 def _reason(n: int, images: int, error: float, reach: float) -> str:
