@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from benchmark.charts.parts import SCHEMA, Spec
 from benchmark.charts.look import LIGHT, Look, config
+from benchmark.charts.parts import SCHEMA, Spec
 
 
 class Range(TypedDict):
