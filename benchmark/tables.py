@@ -11,7 +11,17 @@ from benchmark.statistics.patterns import window
 from benchmark.statistics.rates import exact, published_mean
 from fpco_site.errors import Invalid
 
-__all__ = ["PAIR", "Rounding", "Table", "as_csv", "coverage_csv", "measure_table", "published_shape", "require_pair"]
+__all__ = [
+    "PAIR",
+    "Rounding",
+    "Table",
+    "as_csv",
+    "coverage_csv",
+    "coverage_table",
+    "measure_table",
+    "published_shape",
+    "require_pair",
+]
 
 type Rounding = Literal["exact", "published"]
 
@@ -119,7 +129,22 @@ def _basis(found: Masks, measure: str) -> str:
     return f"{said}, less {missing:,} labels that are missing (coverage.csv)." if missing else f"{said}."
 
 
+def coverage_table(found: Masks) -> Printed:
+    """How many answers each detector labelled, a row a model and detector."""
+    rows = coverage(found)
+    heads = ["Model", "Detector", "Turns planned", "With text", "Labelled", "Missing"]
+    keys = ["planned", "with_text", "labelled", "missing"]
+    return Printed(
+        name="coverage",
+        caption="Labelled answers of those with text, over all turns. A missing label is in no rate.",
+        rows=[{name: str(value) for name, value in row.items()} for row in rows],
+        heads=heads,
+        cells=[[row["model"], row["detector"], *(f"{row[key]:,}" for key in keys)] for row in rows],
+        words=2,
+        by_first=True,
+    )
+
+
 def coverage_csv(found: Masks) -> str:
     """`frames.coverage` as CSV text, as all tables are written."""
-    rows = coverage(found)
-    return as_csv([{name: str(value) for name, value in row.items()} for row in rows])
+    return coverage_table(found).csv

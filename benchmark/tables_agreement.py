@@ -138,6 +138,7 @@ def _text(value: Any) -> str:
 # The study's two tables ------------------------------------------------------------------------------
 
 
+NO_VALUE = "undefined"
 _INTERVALS = "In brackets: 95 % intervals from a bootstrap that draws images."
 _SIMULATED = " Some of these labels are simulated."
 
@@ -200,15 +201,15 @@ def detector_table(row: PairRow) -> Printed:
     cells = [
         [
             line["level"].capitalize(),
-            line["n"],
+            f"{cell.n:,}",
             line["first_rate"],
             line["second_rate"],
             line["agreement"],
             _kappa_cell(cell, False),
-            line["both"],
-            line["neither"],
-            line["first_only"],
-            line["second_only"],
+            f"{cell.both:,}",
+            f"{cell.neither:,}",
+            f"{cell.first_only:,}",
+            f"{cell.second_only:,}",
         ]
         for line, cell in zip(table, row.levels.values(), strict=True)
     ]
@@ -243,3 +244,36 @@ def _detector_line(row: PairRow, level: str) -> dict[str, str]:
         "second_only": str(cell.second_only),
         "kappa_reason": cell.kappa.reason,
     }
+
+
+def accuracy_table(found: Frame, truth: Rater) -> Printed:
+    """Each detector's sensitivity and specificity against a truth, overall and by class."""
+    rows = accuracy_records(found, truth)
+    return Printed(
+        name="detectors_against_people",
+        caption=f"Detectors against {truth.name}: of the answers in which {truth.name} sees a correction, the share in "
+        "which the detector does (sensitivity); of the others, the share in which it sees none (specificity). In "
+        "brackets: 95 % intervals that respect images.",
+        rows=[{name: _text(value) for name, value in row.items()} for row in rows],
+        heads=["Detector", "Class", "Sensitivity", "n", "Specificity", "n"],
+        cells=[
+            [
+                row["detector"],
+                row["level"].capitalize(),
+                *_rate_cells(row, "sensitivity"),
+                *_rate_cells(row, "specificity"),
+            ]
+            for row in rows
+        ],
+        words=2,
+        by_first=True,
+    )
+
+
+def _rate_cells(row: Record, name: str) -> list[str]:
+    if row[name] is None:
+        return [NO_VALUE, str(row[f"{name}_n"])]
+    return [
+        f"{fixed(row[name])} [{fixed(row[f'{name}_low'])}, {fixed(row[f'{name}_high'])}]",
+        str(row[f"{name}_n"]),
+    ]

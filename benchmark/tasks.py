@@ -5,7 +5,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 
-from benchmark.services import analyses, batch_steps, detectors, releases
+from benchmark.services import analyses, batch_steps, detectors, releases, reports
 from fpco_site.llm.engine import hints
 from fpco_site.llm.engine.takeovers import Stop
 
@@ -22,6 +22,12 @@ def build_releases() -> None:
 def run_analyses() -> None:
     """Run the analyses that wait, and those whose worker died; safe to run twice."""
     analyses.run_waiting(stop=_stop)
+
+
+@shared_task(name=reports.TASK, ignore_result=True)
+def build_reports() -> None:
+    """Build the reports that wait; safe to run twice."""
+    reports.build_waiting()
 
 
 @shared_task(name=detectors.BATCHES, ignore_result=True)

@@ -21,6 +21,7 @@ from benchmark.views import (
     models,
     overview,
     releases,
+    reports,
     results,
     runs,
     second_reviews,
@@ -127,6 +128,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("results/figures/", figures.figure_list, name="figures"),
     path("results/figures/<figure:slug>/", figures.figure, name="figure"),
     path("results/<int:pk>/figures/<figure:slug>.<figure_form:form>", figures.figure_file, name="figure_file"),
+    # reports
+    path("results/report/", reports.report_page, name="report"),
+    path("results/<int:pk>/report/new/", reports.report_new, name="report_new"),
+    path("results/reports/<int:pk>/again/", reports.report_again, name="report_again"),
+    path("results/reports/<int:pk>.<slug:form>", reports.report_file, name="report_file"),
     # releases
     path("releases/", releases.release_list, name="release_list"),
     path("releases/new/", releases.release_new, name="release_new"),

@@ -184,6 +184,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
 CELERY_BEAT_SCHEDULE = {
     "imports": {"task": "annotate.import_images", "schedule": 10.0},
     "releases": {"task": "benchmark.build_releases", "schedule": 10.0},
+    "reports": {"task": "benchmark.build_reports", "schedule": 10.0},
     "batches": {"task": "benchmark.work_batches", "schedule": 10.0},
     "analyses": {"task": "benchmark.run_analyses", "schedule": 10.0},
 }

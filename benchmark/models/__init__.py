@@ -9,6 +9,7 @@ from benchmark.models.connections import ConnectionCall, ConnectionTest
 from benchmark.models.detectors import Detection, DetectionCall, DetectionJob, Detector, DetectorLabel
 from benchmark.models.models import EvaluatedModel
 from benchmark.models.releases import Release
+from benchmark.models.reports import Report
 from benchmark.models.responses import Attempt, Response, Software
 from benchmark.models.results import Analysis, Pattern, ResultSet, ResultSetDetector, ResultSetRun
 from benchmark.models.runs import Dialogue, Run
@@ -34,6 +35,7 @@ __all__ = [
     "Pattern",
     "PriceChange",
     "Release",
+    "Report",
     "Response",
     "ResultSet",
     "ResultSetDetector",

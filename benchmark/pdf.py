@@ -1,0 +1,163 @@
+"""What PDFs share: fonts, styles, tables. Text in them can be selected and searched, the same story gives the same bytes.
+
+Fonts are embedded (DejaVu's ancestor Bitstream Vera, which reportlab brings). Nothing of the moment or the machine is
+in a file.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from html import escape
+from io import BytesIO
+from typing import Any
+
+REGULAR, BOLD = "Vera", "VeraBd"
+SMALL = 5.8  # points, of a table with many columns
+INK, SOFT, LINE = "#1f2328", "#57606a", "#d0d7de"
+
+
+def pdf(title: str, subject: str, story: Callable[[float], list[Any]]) -> bytes:
+    """An A4 document with a footer of title and page.
+
+    Parameters
+    ----------
+    title, subject : str
+        What its properties say.
+    story : callable
+        The width of a line in points -> reportlab's flowables.
+    """
+    from reportlab.lib.pagesizes import A4
+    from reportlab.lib.units import mm
+    from reportlab.platypus import SimpleDocTemplate
+
+    known_signs()
+    buffer = BytesIO()
+    document = SimpleDocTemplate(
+        buffer,
+        pagesize=A4,
+        leftMargin=18 * mm,
+        rightMargin=18 * mm,
+        topMargin=18 * mm,
+        bottomMargin=18 * mm,
+        title=printable(title),
+        subject=printable(subject),
+        author="FPCO Studio",
+        creator="FPCO Studio",
+        lang="en",
+        invariant=1,
+    )
+    footer = partial(_footer, printable(title))
+    document.build(story(document.width), onFirstPage=footer, onLaterPages=footer)
+    return buffer.getvalue()
+
+
+def printable(text: str) -> str:
+    """The text with what the font has no sign for written as its code, such as \\u4e2d, so that nothing is lost."""
+    known = known_signs()
+    return "".join(sign if ord(sign) in known or sign in "\n\t" else _code(sign) for sign in text)
+
+
+def markup(text: str) -> str:
+    """Plain text for a paragraph, whose markup is reportlab's own."""
+    return escape(printable(text)).replace("\n", "<br/>")
+
+
+def _code(sign: str) -> str:
+    return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
+
+
+@cache
+def known_signs() -> frozenset[int]:
+    """Make the fonts known to reportlab; returns the code points that both have a sign for."""
+    from reportlab.pdfbase.pdfmetrics import registerFont
+    from reportlab.pdfbase.ttfonts import TTFont
+
+    fonts = [TTFont(name, f"{name}.ttf") for name in (REGULAR, BOLD)]
+    for font in fonts:
+        registerFont(font)
+    return frozenset(fonts[0].face.charToGlyph) & frozenset(fonts[1].face.charToGlyph)
+
+
+def _footer(title: str, canvas: Any, document: Any) -> None:
+    canvas.saveState()
+    canvas.setFont(REGULAR, 7)
+    canvas.setFillColor(SOFT)
+    canvas.drawString(document.leftMargin, 28, title[:90])
+    canvas.drawRightString(document.pagesize[0] - document.rightMargin, 28, f"page {canvas.getPageNumber()}")
+    canvas.restoreState()
+
+
+@cache
+def styles() -> dict[str, Any]:
+    """Paragraph styles: body, title, chapter, heading, soft; of cells: cell, head, number, number head, small, ..."""
+    from reportlab.lib.styles import ParagraphStyle
+
+    body = ParagraphStyle("body", fontName=REGULAR, fontSize=8, leading=11, textColor=INK, splitLongWords=1)
+    return {
+        "body": body,
+        "title": ParagraphStyle("title", body, fontName=BOLD, fontSize=15, leading=20),
+        "chapter": ParagraphStyle(
+            "chapter", body, fontName=BOLD, fontSize=13, leading=17, spaceBefore=16, spaceAfter=2, keepWithNext=1
+        ),
+        "heading": ParagraphStyle(
+            "heading", body, fontName=BOLD, fontSize=10.5, leading=14, spaceBefore=11, keepWithNext=1
+        ),
+        "soft": ParagraphStyle("soft", body, textColor=SOFT, spaceAfter=3),
+        "cell": ParagraphStyle("cell", body, fontSize=7, leading=9),
+        "head": ParagraphStyle("head", body, fontName=BOLD, fontSize=7, leading=9),
+        "number": ParagraphStyle("number", body, fontSize=7, leading=9, alignment=2),
+        "small": ParagraphStyle("small", body, fontName=BOLD, fontSize=SMALL, leading=SMALL + 1.6),
+        "small number": ParagraphStyle(
+            "small number", body, fontName=BOLD, fontSize=SMALL, leading=SMALL + 1.6, alignment=2
+        ),
+        "number head": ParagraphStyle("number head", body, fontName=BOLD, fontSize=7, leading=9, alignment=2),
+    }
+
+
+def facts(rows: Sequence[tuple[str, str]], width: float) -> list[Any]:
+    """Names with their values."""
+    from reportlab.platypus import Paragraph, Spacer
+
+    named = styles()
+    made = [[Paragraph(markup(name), named["head"]), Paragraph(markup(value), named["cell"])] for name, value in rows]
+    return [grid(made, [width * 0.28, width * 0.72], header=0), Spacer(1, 5)]
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[int], width: float) -> Any:
+    """A table of words under their columns; `numeric` are those set to the right."""
+    from reportlab.platypus import Paragraph
+
+    kinds = ["number" if at in numeric else "cell" for at in range(len(columns))]
+    heads = ["number head" if kind == "number" else "head" for kind in kinds]
+    made = [
+        [Paragraph(markup(value), styles()[style]) for value, style in zip(row, named, strict=True)]
+        for row, named in [(columns, heads), *((row, kinds) for row in rows)]
+    ]
+    return grid(made, widths([columns, *rows], width), header=1)
+
+
+def widths(rows: Sequence[Sequence[str]], width: float) -> list[float]:
+    """Columns as wide as their longest words ask, within bounds, together the width of the page."""
+    wanted = [
+        min(40, max(7, *(len(part) for row in rows for part in row[at].split() or [""])))
+        + min(20, max(len(row[at]) for row in rows) // 3)
+        for at in range(len(rows[0]))
+    ]
+    return [width * part / sum(wanted) for part in wanted]
+
+
+def grid(rows: list[list[Any]], columns: list[float], *, header: int, more: Sequence[tuple[Any, ...]] = ()) -> Any:
+    """Rows with a line under each, the first `header` of them again on every page; `more` are reportlab's commands."""
+    from reportlab.platypus import LongTable, TableStyle
+
+    style = [
+        ("VALIGN", (0, 0), (-1, -1), "TOP"),
+        ("LINEBELOW", (0, 0), (-1, -1), 0.4, LINE),
+        ("LEFTPADDING", (0, 0), (-1, -1), 2),
+        ("RIGHTPADDING", (0, 0), (-1, -1), 4),
+        ("TOPPADDING", (0, 0), (-1, -1), 2),
+        ("BOTTOMPADDING", (0, 0), (-1, -1), 2),
+        *more,
+    ]
+    made = LongTable(rows, colWidths=columns, repeatRows=header, hAlign="LEFT")
+    made.setStyle(TableStyle(style))
+    return made
