@@ -1,4 +1,4 @@
-"""What PDFs share: fonts, styles, tables. Text in them can be selected and searched, the same story gives the same bytes.
+"""What PDFs share: fonts, styles, tables. Text can be selected and searched, the same story gives the same bytes.
 
 Fonts are embedded (DejaVu's ancestor Bitstream Vera, which reportlab brings). Nothing of the moment or the machine is
 in a file.

@@ -94,10 +94,7 @@ def runs(result_set: ResultSet) -> Printed:
         name = f"{run.model.name} (simulated)" if run.simulated else run.model.name
         endpoint = run.settings.get("model_id") or ("imported" if run.imported else NONE)
         prompt = f"{run.prompt_name}.v{run.prompt_version}" if run.prompt_name else NONE
-        rows.append(
-            (name, run.model.family or NONE, endpoint, said(run.settings), prompt, run.state)
-            + (day(run.started_at), day(run.finished_at))
-        )
+        rows.append((name, run.model.family or NONE, endpoint, said(run.settings), prompt, run.state, *dates(run)))
     return words("models", ["Model", "Family", "Asked as", "Settings", "Prompt", "State", "Started", "Ended"], rows)
 
 
@@ -111,10 +108,9 @@ def detectors(result_set: ResultSet) -> Printed:
         prompt = f"{row.prompt_name}.v{row.prompt_version}" if row.prompt_name else NONE
         # Of an imported detector only its labels are known; its row was made by the import.
         asked = ("imported", NONE) if row.imported else (row.model_id or NONE, said(row.settings()))
-        known = None if row.imported else job
+        counted = "yes" if held.primary else "no"
         rows.append(
-            (name, f"{row.slug}, v{row.version}", *asked, prompt, "yes" if held.primary else "no")
-            + (day(known.started_at if known else None), day(known.finished_at if known else None))
+            (name, f"{row.slug}, v{row.version}", *asked, prompt, counted, *dates(None if row.imported else job))
         )
     heads = ["Detector", "Version", "Asked as", "Settings", "Prompt", "In the mean", "Started", "Ended"]
     return words("detectors", heads, rows)
@@ -164,6 +160,11 @@ def said(settings: Mapping[str, Any]) -> str:
     return (
         "; ".join(f"{name} {value}" for name, value in sorted(shown.items()) if value not in (None, "", {}, [])) or NONE
     )
+
+
+def dates(of: Run | DetectionJob | None) -> tuple[str, str]:
+    """When work began and ended."""
+    return (NONE, NONE) if of is None else (day(of.started_at), day(of.finished_at))
 
 
 def day(moment: datetime | None) -> str:
