@@ -66,7 +66,7 @@ def board(found: Masks, measure: str, axis: str, k: int | None = None) -> Board:
     for cell in cells(found, measure, axis, only_k=k):
         grouped.setdefault((cell.k, cell.model.name), []).append(cell)
     rows = [Row(group[0].model, key[0], group) for key, group in grouped.items()]
-    rows.sort(key=lambda row: (row.k, -(row.lead.estimate.value or -1.0), row.model.name))
+    rows.sort(key=lambda row: (row.k, *best_first(row.lead.estimate.value), row.model.name))
     levels = list(dict.fromkeys(cell.level for row in rows[:1] for cell in row.cells))
     return Board(measure, levels, found.columns, rows)
 
@@ -104,6 +104,7 @@ def published_board(measure: str, k: int | None = None) -> list[PublishedRow]:
 def chart_rows(found: Masks, measure: str, axis: str, k: int | None = None) -> list[ChartRow]:
     """Plain rows for the charts: the lead column's estimates, the models in the order of the board."""
     lead = AVG if AVG in found.columns else found.columns[0]
+    order = board_order(found, measure, axis, lead, k)
     return [
         {
             # A figure travels without its page, so it says itself what is simulated.
@@ -116,7 +117,21 @@ def chart_rows(found: Masks, measure: str, axis: str, k: int | None = None) -> l
             "high": cell.estimate.high,
             "n": cell.estimate.n,
         }
-        for row in board(found, measure, axis, k).rows
-        for cell in row.cells
-        if cell.column == lead
+        for cell in order
     ]
+
+
+def board_order(found: Masks, measure: str, axis: str, column: str, k: int | None) -> list[Cell]:
+    """The cells of one column by cutoff, then by model as the board ranks them, then by level."""
+    made = cells(found, measure, axis, only_k=k, columns=[column])
+    overall = {(cell.k, cell.model.name): cell.estimate.value for cell in made if cell.level == OVERALL}
+
+    def place(cell: Cell) -> tuple[int, bool, float, str]:
+        return cell.k, *best_first(overall[cell.k, cell.model.name]), cell.model.name
+
+    return sorted(made, key=place)
+
+
+def best_first(value: float | None) -> tuple[bool, float]:
+    """What rates are sorted by: the highest first, what is undefined last."""
+    return value is None, -(value or 0.0)

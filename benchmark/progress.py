@@ -3,10 +3,10 @@
 Everything here is an aggregate: no single answer, verdict or label can be read off it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
-from django.db.models import Count, Max, OuterRef, Subquery
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 
 from annotate.models import Dataset
 from benchmark.models import (
@@ -92,28 +92,44 @@ def turn_counts(run: Run) -> TurnCounts:
     after it are not asked, nor is a turn that is being asked or will be asked again. Answers of complete
     dialogues are counted by the dialogue, so that a look costs the same however long a run has gone on.
     """
-    turns, states = run.dataset.turns, dialogue_counts([run])[run.pk]
-    rows = Response.objects.filter(dialogue__run=run)
+    return turn_counts_of([run.pk], run.dataset.turns)[run.pk]
+
+
+def turn_counts_of(runs: Sequence[int], turns: int) -> dict[int, TurnCounts]:
+    """`turn_counts` of several runs over one dataset, by their ids. Five queries, however many they are."""
+    states, ends = _by_state(runs, _states(runs)), lost_turns(runs)
+    rows = Response.objects.filter(dialogue__run__in=runs)
     others = [state for state in DialogueState if state != DialogueState.COMPLETE]
-    with_text = states.complete * turns + rows.filter(dialogue__state__in=others).count()
-    cut, refused = rows.filter(cut=True, refusal=False).count(), rows.filter(refusal=True).count()
-    ends = lost_turns(run)
-    lost = {outcome.value: ends.get(outcome, 0) for outcome in WITHOUT_TEXT}
-    return TurnCounts(
-        answered=with_text - cut - refused,
-        cut=cut,
-        refused=refused,
-        **lost,
-        not_asked=states.total * turns - with_text - sum(lost.values()),
-    )
+    open_ended = _by_run(rows.filter(dialogue__state__in=others))
+    cut, refused = _by_run(rows.filter(cut=True, refusal=False)), _by_run(rows.filter(refusal=True))
+    found = {}
+    for pk in runs:
+        with_text = states[pk].complete * turns + open_ended.get(pk, 0)
+        lost = {outcome.value: ends[pk].get(outcome, 0) for outcome in WITHOUT_TEXT}
+        found[pk] = TurnCounts(
+            answered=with_text - cut.get(pk, 0) - refused.get(pk, 0),
+            cut=cut.get(pk, 0),
+            refused=refused.get(pk, 0),
+            **lost,
+            not_asked=states[pk].total * turns - with_text - sum(lost.values()),
+        )
+    return found
 
 
-def lost_turns(run: Run) -> dict[str, int]:
-    """Dialogues that ended at a turn without text, by the outcome of their latest attempt."""
+def _by_run(rows: QuerySet[Response]) -> dict[int, int]:
+    return dict(rows.order_by().values_list("dialogue__run").annotate(n=Count("pk")))
+
+
+def lost_turns(runs: Iterable[int]) -> dict[int, dict[str, int]]:
+    """Dialogues of each run that ended at a turn without text, by the outcome of their latest attempt."""
     latest = Attempt.objects.filter(dialogue=OuterRef("pk")).order_by("-turn", "-id").values("outcome")[:1]
-    over = run.dialogues.filter(state__in=(DialogueState.STOPPED, DialogueState.FAILED)).order_by()
-    rows = over.annotate(outcome=Subquery(latest)).values_list("outcome").annotate(n=Count("pk"))
-    return {outcome: n for outcome, n in rows if outcome in WITHOUT_TEXT}
+    over = Dialogue.objects.filter(run__in=runs, state__in=(DialogueState.STOPPED, DialogueState.FAILED)).order_by()
+    rows = over.annotate(outcome=Subquery(latest)).values_list("run", "outcome").annotate(n=Count("pk"))
+    found: dict[int, dict[str, int]] = {run: {} for run in runs}
+    for run, outcome, n in rows:
+        if outcome in WITHOUT_TEXT:
+            found[run][outcome] = n
+    return found
 
 
 def spent(run: Run) -> money.Bill:
@@ -228,8 +244,11 @@ class DialogueCounts:
 def dialogue_counts(runs: Iterable[Run]) -> dict[int, DialogueCounts]:
     """Dialogues by state, for each run's id."""
     keys = [run.pk for run in runs]
-    rows = Dialogue.objects.filter(run__in=keys).order_by().values_list("run", "state").annotate(n=Count("pk"))
-    return _by_state(keys, rows)
+    return _by_state(keys, _states(keys))
+
+
+def _states(runs: Iterable[int]) -> Iterable[tuple[int, str, int]]:
+    return Dialogue.objects.filter(run__in=runs).order_by().values_list("run", "state").annotate(n=Count("pk"))
 
 
 def detection_counts(jobs: Iterable[DetectionJob]) -> dict[int, DialogueCounts]:
@@ -239,7 +258,7 @@ def detection_counts(jobs: Iterable[DetectionJob]) -> dict[int, DialogueCounts]:
     return _by_state(keys, rows)
 
 
-def _by_state(keys: list[int], rows: Iterable[tuple[int, str, int]]) -> dict[int, DialogueCounts]:
+def _by_state(keys: Sequence[int], rows: Iterable[tuple[int, str, int]]) -> dict[int, DialogueCounts]:
     found: dict[int, dict[str, int]] = {key: {} for key in keys}
     for key, state, n in rows:
         found[key][state] = n

@@ -52,7 +52,7 @@ def test_only_the_latest_attempt_says_how_a_turn_ended() -> None:
     dialogue = factories.answers(run.dialogues.get(), 3, state="stopped")
     attempt(dialogue, 4, "failed")
     attempt(dialogue, 4, "empty")
-    assert progress.lost_turns(run) == {"empty": 1}
+    assert progress.lost_turns([run.pk]) == {run.pk: {"empty": 1}}
 
 
 def test_a_dialogue_that_was_stopped_with_its_run_lost_nothing() -> None:
