@@ -28,7 +28,7 @@ DETECTORS = {"gpt": ("openai", "gpt-5.4"), "gemini": ("gemini", "gemini-3.1-pro-
 IMPORTED = "imported"
 GEMINI_DETECTOR = {"temperature": 0.0, "top_p": 1.0, "max_output_tokens": 8192}
 UNSET = ("body.top_k", "body.seed")  # what the paper says it does not set
-_LOOKS = {MATCHES: ("good", "check"), DIFFERS: ("warn", "different"), UNKNOWN: ("idle", "minus")}
+_MARKS = {MATCHES: "✓", DIFFERS: "≠", UNKNOWN: "?"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ class Aspect:
     name: str
     verdict: str
     why: str
+
+    @property
+    def mark(self) -> str:
+        return _MARKS[self.verdict]
 
 
 @dataclass(frozen=True)
@@ -49,16 +53,6 @@ class Comparison:
     @property
     def verdict(self) -> str:
         return worst([aspect.verdict for aspect in self.aspects])
-
-    @property
-    def words(self) -> str:
-        """The badge: what differs, else what is unknown, else that all matches."""
-        named = [aspect.name for aspect in self.aspects if aspect.verdict == self.verdict]
-        return "matches" if self.verdict == MATCHES else f"{self.verdict}: {', '.join(named)}"
-
-    @property
-    def tone(self) -> str:
-        return _LOOKS[self.verdict][0]
 
 
 PUBLISHED = Comparison(tuple(Aspect(name, MATCHES, "This row is the paper's own.") for name in ASPECTS))

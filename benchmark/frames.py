@@ -1,18 +1,19 @@
 """The one door from rows to numbers: every table, chart and export starts here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.db.models import Count
 from numpy.typing import NDArray
 
-from annotate.models import DatasetItem
-from benchmark.models import Pattern, Response, ResultSet
+from annotate.axes import Category, Complexity, PremiseClass
+from benchmark import frames_patterns, progress
+from benchmark.models import ResultSet
 from benchmark.services import patterns
 from benchmark.statistics.patterns import (
+    ItemCounts,
     by_image,
     cumulative_windows,
     fill_gaps,
@@ -20,7 +21,7 @@ from benchmark.statistics.patterns import (
     single_windows,
     window,
 )
-from benchmark.statistics.rates import Estimate, Rates, rates
+from benchmark.statistics.rates import NO_LABELS, Estimate, Rates, Sums, rates_of, sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
 AVG = "avg"
 OVERALL = "overall"
 MEASURES = ("corr_tp", "turn_corr", "corr_fp")
-BREAKDOWNS = ("premise_class", "complexity", "category")
+type Estimates = list[list[list[Estimate]]]
+
+BREAKDOWNS = frames_patterns.AXES
+LEVELS = {"premise_class": PremiseClass.values, "complexity": Complexity.values, "category": Category.values}
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Masks:
     """All labels of a result set: `labelled` and `correction` have shape (model, detector, item).
 
     `places` holds, by axis of the benchmark, each item's level, `images` a number for the image of each: labels of
-    one image resemble each other. Bit t-1 of a mask stands for turn t.
+    one image resemble each other. Bit t-1 of a mask stands for turn t. `made` holds what was computed already.
     """
 
     models: list[ModelRow]
@@ -74,6 +78,7 @@ class Masks:
     correction: NDArray[np.int64]
     turns: int
     false_turns: tuple[int, ...]
+    made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def true_turns(self) -> tuple[int, ...]:
@@ -94,13 +99,18 @@ class Masks:
 
     def filled(self) -> "Masks":
         """The same with every missing label taken as a non-correction."""
-        planned = window(range(1, self.turns + 1))
-        labelled, correction = fill_gaps(self.labelled, self.correction, planned)
-        return replace(
-            self,
-            labelled=np.asarray(labelled, dtype=np.int64),
-            correction=np.asarray(correction, dtype=np.int64),
-        )
+        if "filled" not in self.made:
+            planned = window(range(1, self.turns + 1))
+            self.made["filled"] = (*fill_gaps(self.labelled, self.correction, planned), {})
+        labelled, correction, made = self.made["filled"]
+        return replace(self, labelled=labelled, correction=correction, made=made)
+
+    def keeping(self, **chosen: str) -> NDArray[np.bool_]:
+        """Which items are at the chosen level of each axis; an axis without a level keeps all."""
+        keep = np.ones(len(self.items), dtype=bool)
+        for axis, level in chosen.items():
+            keep &= (self.places[axis] == level) | (level in ("", OVERALL))
+        return keep
 
 
 def masks(result_set: ResultSet) -> Masks:
@@ -109,11 +119,7 @@ def masks(result_set: ResultSet) -> Masks:
     held = list(result_set.runs.select_related("run", "model").order_by("model__name"))
     patterns.refresh(runs=[row.run for row in held])
     columns = list(result_set.detectors.select_related("detector").order_by("position"))
-    kept = ("id", *BREAKDOWNS, "sha256", "parent", "key")
-    items = list(DatasetItem.objects.filter(dataset=dataset).order_by("key").values_list(*kept))
-    labelled, correction = pattern_arrays(
-        [row.run_id for row in held], [column.detector_id for column in columns], [item[0] for item in items]
-    )
+    stored = frames_patterns.read(dataset, [row.run_id for row in held], [column.detector_id for column in columns])
     return Masks(
         models=[
             ModelRow(
@@ -131,68 +137,82 @@ def masks(result_set: ResultSet) -> Masks:
             DetectorColumn(column.detector.slug, str(column.detector), column.primary, column.detector.simulated)
             for column in columns
         ],
-        items=[item[0] for item in items],
-        places={
-            axis: np.array([item[index] for item in items], dtype=np.str_) for index, axis in enumerate(BREAKDOWNS, 1)
-        },
-        images=numbered([image_name(*item[-3:]) for item in items]),
-        labelled=labelled,
-        correction=correction,
+        items=stored.items,
+        places=stored.places,
+        images=stored.images,
+        labelled=stored.labelled,
+        correction=stored.correction,
         turns=dataset.turns,
         false_turns=tuple(dataset.false_turns),
+        made=stored.made,
     )
-
-
-def image_name(sha256: str | None, parent: str | None, key: str) -> str:
-    """What tells an item's image from others: its hash; without pictures, variants show their parent's."""
-    return sha256 or parent or key
-
-
-def numbered(names: Sequence[str]) -> NDArray[np.int64]:
-    """The same number for the same name, counted from 0 in the order in which they first come."""
-    known: dict[str, int] = {}
-    return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
-
-
-def pattern_arrays(
-    runs: Sequence[int], detectors: Sequence[int], items: Sequence[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The masks of these runs' dialogues, labelled and correction; shape (run, detector, item)."""
-    shape = (len(runs), len(detectors), len(items))
-    labelled, correction = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    stored = Pattern.objects.filter(run_id__in=runs, detector_id__in=detectors).values_list(
-        "run_id", "detector_id", "item_id", "labelled", "correction"
-    )
-    rows = np.array(list(stored), dtype=np.int64).reshape(-1, 5)
-    if rows.size:
-        at = tuple(_positions(keys, rows[:, index]) for index, keys in enumerate((runs, detectors, items)))
-        labelled[at], correction[at] = rows[:, 3], rows[:, 4]
-    return labelled, correction
-
-
-def _positions(keys: Sequence[int], values: NDArray[np.int64]) -> NDArray[np.intp]:
-    array = np.array(keys, dtype=np.int64)
-    order = np.argsort(array)
-    return order[np.searchsorted(array, values, sorter=order)]
 
 
 def measure_rates(found: Masks, measure: str, column: str, keep: NDArray[np.bool_]) -> Rates:
-    """One measure for one detector column over the kept items; arrays of shape (model, turn)."""
+    """One measure for one detector column over the kept items; arrays of shape (model, turn).
+
+    `keep` has shape (item,), or (level, item) to make the rates of several levels at once: then the arrays
+    have a last axis of levels.
+    """
     turns = found.measured_turns(measure)
     windows = single_windows(turns) if measure == "turn_corr" else cumulative_windows(turns)
-    chosen = found.primary if column == AVG else [found.columns.index(column)]
-    labelled = [found.labelled[:, index][:, keep] for index in chosen]
-    correction = [found.correction[:, index][:, keep] for index in chosen]
-    return rates(by_image(mean_item_counts(labelled, correction, windows), found.images[keep]))
+    chosen = chosen_detectors(found, column)
+    counts = mean_item_counts(
+        [found.labelled[:, index] for index in chosen], [found.correction[:, index] for index in chosen], windows
+    )
+    return rates_of(_by_level(counts, found.images, keep))
+
+
+def _by_level(counts: ItemCounts, images: NDArray[np.int64], keep: NDArray[np.bool_]) -> Sums:
+    """The counts of each level added up, image by image."""
+    if len(np.unique(images)) == len(images):
+        return sums(counts, keep)
+    levels = [keep] if keep.ndim == 1 else list(keep)
+    made = [
+        sums(by_image(ItemCounts(counts.n[..., kept], counts.corrections[..., kept]), images[kept])) for kept in levels
+    ]
+    if keep.ndim == 1:
+        return made[0]
+    return Sums(*(np.stack([getattr(one, part.name) for one in made], axis=-1) for part in fields(Sums)))
+
+
+def chosen_detectors(found: Masks, column: str) -> list[int]:
+    """Which detectors a column averages."""
+    return found.primary if column == AVG else [found.columns.index(column)]
+
+
+def estimates(found: Masks, measure: str, column: str, axis: str) -> Estimates:
+    """`measure_rates` of each level of an axis as plain estimates, by model, turn and level; made once."""
+    key = (measure, *chosen_detectors(found, column), axis)
+    if key not in found.made:
+        keep = np.stack(list(levels(found, axis).values()))
+        found.made[key] = as_estimates(measure_rates(found, measure, column, keep))
+    made: Estimates = found.made[key]
+    return made
 
 
 def levels(found: Masks, axis: str) -> dict[str, NDArray[np.bool_]]:
     """Which items each level of an axis keeps, `overall` first, levels in the order of the study."""
-    from annotate.axes import Category, Complexity, PremiseClass
-
-    order = {"premise_class": PremiseClass, "complexity": Complexity, "category": Category}[axis].values
     place = found.places[axis]
-    return {OVERALL: np.ones(len(found.items), dtype=bool), **{level: place == level for level in order}}
+    return {OVERALL: np.ones(len(found.items), dtype=bool), **{level: place == level for level in LEVELS[axis]}}
+
+
+def estimates_at(found: Masks, measure: str, column: str, **chosen: str) -> list[list[Estimate]]:
+    """`measure_rates` at one level of each chosen axis as plain estimates, by model and turn; made once."""
+    key = (measure, *chosen_detectors(found, column), *chosen.items())
+    if key not in found.made:
+        keep = found.keeping(**chosen)[np.newaxis]
+        of_levels = as_estimates(measure_rates(found, measure, column, keep))
+        found.made[key] = [[of_turn[0] for of_turn in of_model] for of_model in of_levels]
+    made: list[list[Estimate]] = found.made[key]
+    return made
+
+
+def labelled_by(found: Masks, column: str) -> list[int]:
+    """How many answers of each model the column's detectors labelled, all of them where there are several."""
+    masks = np.bitwise_and.reduce(found.labelled[:, chosen_detectors(found, column)], axis=1)
+    counts: list[int] = np.bitwise_count(masks).sum(axis=1, dtype=np.int64).tolist()
+    return counts
 
 
 @dataclass(frozen=True)
@@ -214,7 +234,13 @@ class Cell:
 
 
 def cells(
-    found: Masks, measure: str, axis: str = "premise_class", *, only_k: int | None = None, overall: bool = True
+    found: Masks,
+    measure: str,
+    axis: str = "premise_class",
+    *,
+    only_k: int | None = None,
+    overall: bool = True,
+    columns: Sequence[str] | None = None,
 ) -> list[Cell]:
     """Every cell of one table: model, cutoff K, level of the axis, detector column.
 
@@ -229,22 +255,43 @@ def cells(
         Keep this cutoff alone.
     overall : bool
         Whether the level that keeps all items is there too.
+    columns : sequence of str, optional
+        These detector columns alone.
     """
-    turns, whole, made = found.measured_turns(measure), found.filled(), []
-    for level, keep in levels(found, axis).items():
-        if level == OVERALL and not overall:
-            continue
-        for column in found.columns:
-            here = measure_rates(found, measure, column, keep)
-            full = measure_rates(whole, measure, column, keep)
-            for row, model in enumerate(found.models):
-                for at, k in enumerate(turns):
-                    if only_k is not None and k != only_k:
-                        continue
-                    planned = int(full.n[row, at])
-                    filled = float(full.value[row, at]) if planned else None
-                    made.append(Cell(model, measure, k, level, column, here.at(row, at), planned, filled))
-    return made
+    by_column = _with_gaps_filled(found, measure, axis, columns or found.columns)
+    return [
+        Cell(model, measure, k, level, column, here[row][turn][at], full[row][turn][at].n, full[row][turn][at].value)
+        for at, level in enumerate((OVERALL, *LEVELS[axis]))
+        if overall or level != OVERALL
+        for column, (here, full) in by_column.items()
+        for row, model in enumerate(found.models)
+        for turn, k in enumerate(found.measured_turns(measure))
+        if only_k in (None, k)
+    ]
+
+
+def _with_gaps_filled(
+    found: Masks, measure: str, axis: str, columns: Sequence[str]
+) -> dict[str, tuple[Estimates, Estimates]]:
+    whole = found.filled()
+    return {
+        column: (estimates(found, measure, column, axis), estimates(whole, measure, column, axis)) for column in columns
+    }
+
+
+def as_estimates(found: Rates) -> Estimates:
+    """Rates of shape (model, turn, level) as plain estimates; None where one is undefined, never NaN."""
+    arrays = (found.value, found.low, found.high, found.n, found.corrections)
+    return [
+        [
+            [
+                Estimate(value, low, high, n, corrections) if n else Estimate(None, None, None, 0, 0.0, NO_LABELS)
+                for value, low, high, n, corrections in zip(*of_turn, strict=True)
+            ]
+            for of_turn in zip(*of_model, strict=True)
+        ]
+        for of_model in zip(*(array.tolist() for array in arrays), strict=True)
+    ]
 
 
 def rows(found: Masks, measure: str, axis: str = "premise_class", *, overall: bool = True) -> list[dict[str, Any]]:
@@ -277,9 +324,8 @@ def coverage(found: Masks) -> list[dict[str, Any]]:
 
     `planned` counts turns, `with_text` those that have an answer, `missing` the answers without a label.
     """
-    runs = [model.run_id for model in found.models]
-    rows = Response.objects.filter(dialogue__run__in=runs).order_by().values_list("dialogue__run")
-    answers: dict[int, int] = dict(rows.annotate(n=Count("pk")))
+    counts = progress.turn_counts_of([model.run_id for model in found.models], found.turns)
+    answers = {pk: turns.with_text for pk, turns in counts.items()}
     labelled = np.bitwise_count(found.labelled).sum(axis=2, dtype=np.int64)
     return [
         {
@@ -288,9 +334,9 @@ def coverage(found: Masks) -> list[dict[str, Any]]:
             "simulated": model.simulated,
             "detector": detector.slug,
             "planned": len(found.items) * found.turns,
-            "with_text": answers.get(model.run_id, 0),
+            "with_text": answers[model.run_id],
             "labelled": int(labelled[row, column]),
-            "missing": answers.get(model.run_id, 0) - int(labelled[row, column]),
+            "missing": answers[model.run_id] - int(labelled[row, column]),
         }
         for row, model in enumerate(found.models)
         for column, detector in enumerate(found.detectors)

@@ -30,11 +30,12 @@ _kept: OrderedDict[tuple[Any, ...], "Patterns"] = OrderedDict()
 class Patterns:
     """All masks of some runs by some detectors, of shape (run, detector, item), and each item's place by axis.
 
-    `made` holds what was computed from them, for as long as they are kept.
+    `images` is a number for the image of each item; `made` holds what was computed, for as long as they are kept.
     """
 
     items: list[int]
     places: dict[str, NDArray[np.str_]]
+    images: NDArray[np.int64]
     labelled: NDArray[np.int64]
     correction: NDArray[np.int64]
     made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -64,16 +65,37 @@ def _state(dataset: Dataset, runs: Sequence[int], detectors: Sequence[int]) -> t
 
 
 def _read(dataset: Dataset, runs: Sequence[int], detectors: Sequence[int]) -> Patterns:
-    rows = list(DatasetItem.objects.filter(dataset=dataset).order_by("key").values_list("id", *AXES))
+    rows = list(
+        DatasetItem.objects.filter(dataset=dataset).order_by("key").values_list("id", *AXES, "sha256", "parent", "key")
+    )
     items = [row[0] for row in rows]
+    labelled, correction = pattern_arrays(runs, detectors, items)
+    places = {axis: np.array([row[index] for row in rows], dtype=np.str_) for index, axis in enumerate(AXES, 1)}
+    return Patterns(items, places, numbered([image_name(*row[-3:]) for row in rows]), labelled, correction)
+
+
+def pattern_arrays(
+    runs: Sequence[int], detectors: Sequence[int], items: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The masks of these runs' dialogues, labelled and correction; shape (run, detector, item)."""
     shape = (len(runs), len(detectors), len(items))
     labelled, correction = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     at_run, at_detector = ({pk: at for at, pk in enumerate(keys)} for keys in (runs, detectors))
     for run, detector, packed in _packed(runs, detectors):
         at = at_run[run], at_detector[detector], _positions(items, packed // (_SHIFT * _SHIFT))
         labelled[at], correction[at] = packed % _SHIFT, packed // _SHIFT % _SHIFT
-    places = {axis: np.array([row[index] for row in rows], dtype=np.str_) for index, axis in enumerate(AXES, 1)}
-    return Patterns(items, places, labelled, correction)
+    return labelled, correction
+
+
+def image_name(sha256: str | None, parent: str | None, key: str) -> str:
+    """What tells an item's image from others: its hash; without pictures, variants show their parent's."""
+    return sha256 or parent or key
+
+
+def numbered(names: Sequence[str]) -> NDArray[np.int64]:
+    """The same number for the same name, counted from 0 in the order in which they first come."""
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
 
 
 def _packed(runs: Sequence[int], detectors: Sequence[int]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:

@@ -16,13 +16,13 @@ GAPS = {LEFT_OUT: "left out", AS_NO: "taken as non-corrections"}
 WHO = {"": "own and published", "own": "own", "published": "published"}
 COLUMNS = {
     "n": "n",
-    "classes": "Classes",
-    "outcomes": "Outcomes",
-    "coverage": "Coverage",
     "match": "Like the paper",
     "dates": "Dates",
+    "coverage": "Coverage",
+    "classes": "Classes",
+    "outcomes": "Outcomes",
 }
-SHOWN = ("n", "outcomes", "coverage", "match", "dates")
+SHOWN = ("n", "match", "dates", "coverage", "outcomes")
 SORTS = ("value", "name", "family", "n", "labelled", "answered", "started", *LEVELS["premise_class"])
 
 

@@ -202,11 +202,14 @@ def _behind(result_set: ResultSet, model: str, choice: Choice) -> str:
 
 
 def _ranked(rows: list[Entry]) -> list[Entry]:
-    """Best first; equal rates share a rank, and what is undefined has none."""
-    ordered = sorted(rows, key=lambda row: (*best_first(row.shown.value), row.name))
+    """Best first. Rates that print alike share a rank, for the paper prints no more; what is undefined has none."""
+
+    def printed(row: Entry) -> float | None:
+        return None if row.shown.value is None else round(row.shown.value, 3)
+
     ranked: list[Entry] = []
-    for number, row in enumerate(ordered, 1):
-        same = bool(ranked) and ranked[-1].shown.value == row.shown.value
+    for number, row in enumerate(sorted(rows, key=lambda row: (*best_first(printed(row)), row.name, row.published)), 1):
+        same = bool(ranked) and printed(ranked[-1]) == printed(row)
         rank = None if row.shown.value is None else ranked[-1].rank if same else number
         ranked.append(replace(row, rank=rank))
     return ranked
@@ -218,7 +221,7 @@ def _kept(row: Entry, choice: Choice) -> bool:
 
 
 _KEYS: Mapping[str, Any] = {
-    "value": lambda row: row.shown.value,
+    "value": lambda row: None if row.rank is None else -row.rank,
     "name": lambda row: row.name.lower(),
     "family": lambda row: row.family.lower(),
     "n": lambda row: row.estimate.n,

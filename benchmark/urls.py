@@ -18,6 +18,7 @@ from benchmark.views import (
     dialogues,
     figures,
     label_files,
+    leaderboard,
     models,
     overview,
     releases,
@@ -112,6 +113,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("attempts/<int:pk>/raw/", dialogues.attempt_raw, name="attempt_raw"),
     # results
     path("results/", results.page, name="results"),
+    path("results/leaderboard/", leaderboard.page, name="leaderboard"),
+    path("results/leaderboard.csv", leaderboard.table_csv, name="leaderboard_csv"),
+    path("results/cell/", leaderboard.cell, name="results_cell"),
     path("results/<int:pk>/numbers.csv", results.numbers_csv, name="results_numbers"),
     path("results/<int:pk>/coverage.csv", results.coverage_csv, name="results_coverage"),
     # tables

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark import frames
+from benchmark import frames_patterns
 from benchmark.analyses import inputs
 from benchmark.analyses.inputs import MEAN, estimate
 from benchmark.analyses.kinds import Column, Kind, Parameters, Result, Section
@@ -54,7 +54,7 @@ def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
         raise Invalid(
             f"No model was run twice over {name} with answers that were labelled, so there is nothing to compare."
         )
-    labelled, correction = frames.pattern_arrays([run.pk for run in runs], [held[at] for at in chosen], found.items)
+    labelled, correction = frames_patterns.pattern_arrays([run.pk for run in runs], [held[at] for at in chosen], found.items)
     return Inputs(
         models=[f"{run.model.name} (simulated)" if run.simulated else run.model.name for run in runs],
         runs=[run.pk for run in runs],

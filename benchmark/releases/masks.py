@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.frames import BREAKDOWNS, DetectorColumn, Masks, ModelRow, image_name, numbered
+from benchmark.frames import BREAKDOWNS, DetectorColumn, Masks, ModelRow
+from benchmark.frames_patterns import image_name, numbered
 from benchmark.releases.reading import Checked
 
 _PAIR = 2

@@ -105,11 +105,62 @@ def rates(counts: ItemCounts, *, level: float = 0.95) -> Rates:
     >>> rates(item_counts([0b11000, 0b11000], [0b11000, 0], [window([4, 5])])).at(0).value
     0.5
     """
-    n = counts.n.sum(axis=-1)
-    corrections = counts.corrections.sum(axis=-1)
-    value = _ratio(corrections, n)
-    low, high = wilson(value, n / design_effect(counts), level=level)
-    return Rates(value, low, high, n, corrections)
+    return rates_of(sums(counts), level=level)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over images of their counts in each window: all that a rate and its interval need.
+
+    Attributes
+    ----------
+    n, corrections : ndarray
+        Labels, and corrections among them.
+    images, corrected, uncorrected : ndarray of float
+        Images with a label, with a correction, and with a non-correction.
+    n_squared, corrections_squared, product : ndarray of float
+        Sums of n_i^2, c_i^2 and n_i c_i.
+    """
+
+    n: NDArray[np.int64]
+    corrections: NDArray[np.float64]
+    images: NDArray[np.float64]
+    corrected: NDArray[np.float64]
+    uncorrected: NDArray[np.float64]
+    n_squared: NDArray[np.float64]
+    corrections_squared: NDArray[np.float64]
+    product: NDArray[np.float64]
+
+
+def sums(counts: ItemCounts, groups: ArrayLike | None = None) -> Sums:
+    """Add the counts up over all images, or over each of several groups of them at once.
+
+    Counts are small integers and halves of them, so that every sum of two detectors' mean is exact.
+
+    Parameters
+    ----------
+    counts : ItemCounts
+        Arrays of shape (..., window, image).
+    groups : array_like of bool, shape (group, image), optional
+        Which images each group holds; an image may be in several.
+
+    Returns
+    -------
+    Sums
+        Arrays of shape (..., window), with a last axis of groups where there are some.
+    """
+    n, c = counts.n.astype(np.float64), counts.corrections
+    held = np.ones(n.shape[-1]) if groups is None else np.asarray(groups, dtype=np.float64).T
+    parts = (n, c, n > 0, c > 0, c < n, n * n, c * c, n * c)
+    labels, *others = (np.asarray(part, dtype=np.float64) @ held for part in parts)
+    return Sums(np.rint(labels).astype(np.int64), *others)
+
+
+def rates_of(found: Sums, *, level: float = 0.95) -> Rates:
+    """As `rates`, from sums that are made already; arrays of their shape."""
+    value = _ratio(found.corrections, found.n)
+    low, high = wilson(value, found.n / _effect(found, value), level=level)
+    return Rates(value, low, high, found.n, found.corrections)
 
 
 def corr_tp(labelled: ArrayLike, correction: ArrayLike, *, turns: Sequence[int] = FALSE_PREMISE_TURNS) -> Rates:
@@ -180,16 +231,20 @@ def design_effect(counts: ItemCounts) -> NDArray[np.float64]:
     -------
     ndarray of float, shape (..., window)
     """
-    n, size = counts.n.sum(axis=-1), counts.n.astype(np.float64)
-    value = _ratio(counts.corrections.sum(axis=-1), n)
-    images = (counts.n > 0).sum(axis=-1)
-    residuals = np.where(counts.n > 0, counts.corrections - value[..., np.newaxis] * size, 0.0)
+    found = sums(counts)
+    return _effect(found, _ratio(found.corrections, found.n))
+
+
+def _effect(found: Sums, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The design effect of these rates; the squared residuals are added up from the sums of their parts."""
+    n = found.n.astype(np.float64)
+    residuals = found.corrections_squared - 2 * value * found.product + value**2 * found.n_squared
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = images / (images - 1) * (residuals**2).sum(axis=-1) / n.astype(np.float64) ** 2
+        variance = found.images / (found.images - 1) * np.maximum(residuals, 0.0) / n**2
         estimated = np.maximum(variance / (value * (1 - value) / n), 1.0)
-        all_alike = (size**2).sum(axis=-1) / n
-    known = (images > 1) & (value > 0) & (value < 1)
-    telling = np.minimum((counts.corrections > 0).sum(axis=-1), (counts.corrections < counts.n).sum(axis=-1))
+        all_alike = found.n_squared / n
+    known = (found.images > 1) & (value > 0) & (value < 1)
+    telling = np.minimum(found.corrected, found.uncorrected)
     drawn = (telling * np.where(known, estimated, 0.0) + all_alike) / (telling + 1)
     effect: NDArray[np.float64] = np.where(known, np.maximum(estimated, drawn), all_alike)
     return effect
