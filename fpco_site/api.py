@@ -18,6 +18,7 @@ from benchmark.api.analyses import AnalysisViewSet
 from benchmark.api.connections import ConnectionViewSet
 from benchmark.api.costs import CostViewSet, EstimateViewSet
 from benchmark.api.dialogues import DialogueViewSet
+from benchmark.api.leaderboard import LeaderboardViewSet
 from benchmark.api.models import DetectorViewSet, ModelViewSet
 from benchmark.api.results import ReleaseViewSet, ResultViewSet
 from benchmark.api.runs import RunViewSet
@@ -39,6 +40,7 @@ router.register("estimates", EstimateViewSet, basename="api_estimate")
 router.register("dialogues", DialogueViewSet, basename="api_dialogue")
 router.register("results", ResultViewSet, basename="api_result")
 router.register("analyses", AnalysisViewSet, basename="api_analysis")
+router.register("leaderboard", LeaderboardViewSet, basename="api_leaderboard")
 router.register("releases", ReleaseViewSet, basename="api_release")
 router.register("validation-sets", ValidationSetViewSet, basename="api_validation_set")
 router.register("detector-agreement", DetectorAgreementViewSet, basename="api_detector_agreement")
