@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark import frames_patterns
+from benchmark import frames
 from benchmark.analyses import inputs
 from benchmark.analyses.inputs import MEAN, estimate
 from benchmark.analyses.kinds import Column, Kind, Parameters, Result, Section
 from benchmark.charts import analyses as charts
+from benchmark.frames_patterns import pattern_arrays
 from benchmark.models import Pattern, ResultSet, Run
 from benchmark.models.runs import RunState
 from benchmark.services import patterns
@@ -54,7 +55,7 @@ def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
         raise Invalid(
             f"No model was run twice over {name} with answers that were labelled, so there is nothing to compare."
         )
-    labelled, correction = frames_patterns.pattern_arrays([run.pk for run in runs], [held[at] for at in chosen], found.items)
+    labelled, correction = pattern_arrays([run.pk for run in runs], [held[at] for at in chosen], found.items)
     return Inputs(
         models=[f"{run.model.name} (simulated)" if run.simulated else run.model.name for run in runs],
         runs=[run.pk for run in runs],

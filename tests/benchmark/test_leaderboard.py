@@ -57,7 +57,7 @@ def as_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-ODD = [
+ODD: list[dict[str, Any]] = [
     {"missing": 0.3},
     {"detectors": 1, "missing": 0.2},
     {"turns": 3},
