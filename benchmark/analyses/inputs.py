@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from benchmark import frames
 from benchmark.models import ResultSet
 from benchmark.statistics.patterns import ItemCounts, by_image, mean_item_counts, window
-from benchmark.statistics.rates import Estimate
+from benchmark.statistics.rates import COVERED_IMAGES, Estimate
 from fpco_site.errors import Invalid
 
 MEAN = "mean"
@@ -106,6 +106,13 @@ def label_words(found: Labels, label: str) -> str:
     """Whose labels these are, for a sentence."""
     names = [found.detector_names[at] for at in found.chosen(label)]
     return f"the mean of {' and '.join(names)}" if len(names) > 1 else names[0]
+
+
+def few(images: int) -> str:
+    """A sentence where intervals rest on few images; empty where simulations found that they hold."""
+    if images >= COVERED_IMAGES:
+        return ""
+    return f" Of {images} images alone, intervals may cover less than they say."
 
 
 def one(counts: ItemCounts, *at: int) -> ItemCounts:

@@ -225,6 +225,7 @@ def _sets(result: Result) -> Section:
     metric = f"CorrTP@{result['k']}"
     words = (
         f"{metric} of each class under the substitutions A, B and both. Image, target, prefix and intent are the same."
+        f"{inputs.few(result['images'])}"
     )
     return Section("A against B", words, columns, rows, charts.substitutions(points, metric=metric) if points else None)
 

@@ -82,7 +82,6 @@ def sections(result: Result) -> list[Section]:
         Column("corr_fp_rank", "Rank", "count"),
         Column("corrections_fp", "Needless corrections", "count"),
         Column("corr_fp_n", "of", "count"),
-        Column("caution", "Note"),
     ]
     figure = charts.scatter(points, x_title=tp, y_title=fp) if points else None
     return [Section(f"{fp} against {tp}", _words(result, tp, fp), columns, rows, figure)]
@@ -95,10 +94,15 @@ def _words(result: Result, tp: str, fp: str) -> str:
     else:
         interval = "" if rho["low"] is None else f", 95 % interval [{rho['low']:.2f}, {rho['high']:.2f}] over images"
         told = f"Spearman's rank correlation over {rho['n']} models is {rho['value']:.2f}{interval}. {_reading(rho)}"
-    few = [row for row in result["rows"] if row["corr_fp"] is not None]
-    counts = sorted(row["corrections_fp"] for row in few)
+    known = [row for row in result["rows"] if row["corr_fp"] is not None]
+    counts = sorted(row["corrections_fp"] for row in known)
     rest = f" A model's {fp} rests on {counts[0]:g} to {counts[-1]:g} needless corrections." if counts else ""
-    return f"{told}{rest} Labels: {result['label']}."
+    if rare := sum(bool(row["caution"]) for row in known):
+        rest += (
+            f" For {rare} of {len(known)} models it is so rare, or of so few images, that the interval may cover less "
+        )
+        rest += "than it says."
+    return f"{told}{rest} Numbers in the figure are ranks by {tp}. Labels: {result['label']}."
 
 
 def _reading(rho: dict[str, Any]) -> str:
@@ -114,6 +118,7 @@ def _point(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "model": row["model"],
         "family": row["family"],
+        "rank": row["corr_tp_rank"],
         "x": row["corr_tp"],
         "x_low": x_low,
         "x_high": x_high,

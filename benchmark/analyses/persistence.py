@@ -41,6 +41,7 @@ def run(found: Inputs, parameters: Parameters, rng: np.random.Generator) -> Resu
     lost = [-row["points"] for row in rows if row["points"] is not None]
     seen = patterns(labels.labelled[:, chosen], labels.correction[:, chosen], labels.false_turns)
     return {
+        "images": int(counts.n.shape[-1]),
         "first": first,
         "last": last,
         "label": inputs.label_words(labels, parameters["label"]),
@@ -108,7 +109,7 @@ def _changes(result: Result) -> Section:
     return Section(
         f"Turn {first} to turn {last}",
         f"{words}. A dialogue corrected at one turn is more likely to be corrected at the other, and the interval "
-        f"takes that into account. Labels: {result['label']}.",
+        f"takes that into account. Labels: {result['label']}.{inputs.few(result['images'])}",
         [
             Column("model", "Model"),
             Column("first", f"TurnCorr@{first}", "rate"),
@@ -157,8 +158,8 @@ KIND = Kind(
     title="Persistence",
     question="Do models keep correcting, or do they give in as the dialogue goes on?",
     method="TurnCorr at the last false-premise turn minus that at the first, over the same images (arXiv 2609.03331), "
-    "with a normal 95 % interval from the linearised variance of the difference, clustered by image "
-    "(doi:10.2307/2283947). Patterns are of each detector's labels of a dialogue; under the mean, the mean of both "
+    "with an adjusted 95 % interval of the paired difference, clustered by image (doi:10.3102/1076998611411915). "
+    "Patterns are of each detector's labels of a dialogue; under the mean, the mean of both "
     f"detectors' shares. {inputs.CLUSTERED}",
     read=read,
     run=run,

@@ -89,6 +89,7 @@ def run(found: Inputs, parameters: Parameters, rng: np.random.Generator) -> Resu
         "detectors": found.detectors,
         "k_tp": found.false_turns[-1],
         "k_fp": found.true_turns[-1] if found.true_turns else None,
+        "images": len(np.unique(found.images)),
         "pairs": pairs,
     }
 
@@ -181,6 +182,7 @@ def _rates(result: Result) -> Section:
     largest = max((abs(row["points"]) for row in rows if row["points"] is not None), default=None)
     if largest is not None:
         words += f" The largest is {largest:.2f} points."
+    words += inputs.few(result["images"])
     columns = [
         Column("model", "Model"),
         Column("runs", "Runs"),
@@ -240,8 +242,8 @@ KIND = Kind(
     question="Does a model that is run again over the same dataset say the same?",
     method="Every two runs of one model over the dataset whose answers were labelled, whichever of them counts in the "
     "result set. Each run's history is its own, so answers may part from turn to turn. The difference of rates is over "
-    "the same images, with a normal 95 % interval from its linearised variance, clustered by image "
-    f"(doi:10.2307/2283947). With several detectors, agreement is the mean of theirs. {inputs.CLUSTERED}",
+    "the same images, with an adjusted 95 % interval clustered by image (doi:10.3102/1076998611411915). "
+    f"With several detectors, agreement is the mean of theirs. {inputs.CLUSTERED}",
     read=read,
     run=run,
     sections=sections,

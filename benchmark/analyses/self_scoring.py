@@ -168,12 +168,18 @@ def _outcome(result: Result) -> str:
     changed = [row for row in result["rows"] if row["by"] in ("first", "second")]
     told = "; ".join(
         f"{row['model']} goes from {_number(row['mean'])} to {_number(row['check'])}, "
-        f"rank {_number(row['mean_rank'])} to {_number(row['check_rank'])}"
+        f"{_ranked(row['mean_rank'], row['check_rank'])}"
         for row in changed
     )
     moved = result["moved"]
     kept = "The ranking of all models is unchanged." if not moved else f"{moved} models change rank."
     return f"Scored by the other detector alone: {told}. All other models keep the mean of both. {kept}"
+
+
+def _ranked(before: int | None, after: int | None) -> str:
+    if before == after:
+        return f"rank {_number(before)} both times"
+    return f"rank {_number(before)} before and {_number(after)} after"
 
 
 def _number(value: float | None) -> str:

@@ -38,6 +38,7 @@ def run(found: Inputs, parameters: Parameters, rng: np.random.Generator) -> Resu
     return {
         "metric": MEASURE_NAMES[parameters["measure"]],
         "label": inputs.label_words(labels, parameters["label"]),
+        "images": min(one.n.shape[-1] for one in counts),
         "rows": [_cutoff(labels, means, by_model, at, k) for at, k in enumerate(labels.false_turns)],
         "models": [_model(labels, by_model, row) for row in range(len(labels.models))],
     }
@@ -92,6 +93,7 @@ def _by_cutoff(result: Result) -> Section:
     words = (
         f"By the mean over models, {overall} The ordering is one of means: at K = {last['k']}, {last['models_keep']} "
         f"of {last['models']} models keep it by themselves. Labels: {result['label']}."
+        f"{inputs.few(result['images'])}"
     )
     points = [
         {

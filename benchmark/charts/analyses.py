@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from benchmark.charts.look import LIGHT, OKABE_ITO, SHAPES, config
-from benchmark.charts.parts import SCHEMA, Spec
+from benchmark.charts.look import LIGHT, OKABE_ITO, SHAPES
+from benchmark.charts.parts import Spec, chart
 
 type Rows = Sequence[dict[str, Any]]
 
 ZERO = "#8c959f"
+ABREAST = 4
 # From corrected throughout, over the two ways between, to never: light to dark, so that it reads in grey.
 SHADES = {
     "always": "#0b3c5d",
@@ -101,7 +102,7 @@ def pattern_bars(rows: Rows) -> Spec:
 
 
 def scatter(rows: Rows, *, x_title: str, y_title: str) -> Spec:
-    """A mark for each model at two rates with both intervals, coloured and shaped by family, named beside it."""
+    """A mark for each model at two rates with both intervals, coloured and shaped by family, its `rank` beside it."""
     families = _in_order(row["family"] for row in rows)
     x = {"field": "x", "type": "quantitative", "title": x_title, "scale": {"domain": [0, 1]}}
     y = {"field": "y", "type": "quantitative", "title": y_title, "scale": {"zero": True}}
@@ -116,9 +117,9 @@ def scatter(rows: Rows, *, x_title: str, y_title: str) -> Spec:
             "tooltip": [_text("model", "Model"), _number("x", x_title, ".3f"), _number("y", y_title, ".4f")],
         },
     }
-    name = {
-        "mark": {"type": "text", "align": "left", "dx": 7, "dy": -5, "fontSize": 9},
-        "encoding": {"x": x, "y": y, "text": {"field": "model"}},
+    rank = {
+        "mark": {"type": "text", "align": "left", "dx": 6, "dy": -6, "fontSize": 9},
+        "encoding": {"x": x, "y": y, "text": {"field": "rank"}},
     }
     said = "; ".join(f"{row['model']}: {_words(row['x'])}, {_words(row['y'], 4)}" for row in rows)
     return _spec(f"{y_title} against {x_title}, one mark a model. {said}.", rows) | {
@@ -129,7 +130,7 @@ def scatter(rows: Rows, *, x_title: str, y_title: str) -> Spec:
             {"mark": thin, "encoding": {"x": x | {"field": "x_low"}, "x2": {"field": "x_high"}, "y": y}},
             {"mark": thin, "encoding": {"x": x, "y": y | {"field": "y_low"}, "y2": {"field": "y_high"}}},
             point,
-            name,
+            rank,
         ],
     }
 
@@ -168,9 +169,11 @@ def substitutions(rows: Rows, *, metric: str) -> Spec:
         "mark": {"type": "rule", "color": LIGHT.text},
         "encoding": {"y": _rate("low", metric), "y2": {"field": "high"}},
     }
-    return _spec(f"{metric} by class under the substitutions A and B. {said}.", rows) | {
+    return _spec(
+        f"{metric} by class under the substitutions A and B. {said}.", rows, columns=min(len(models), ABREAST)
+    ) | {
         "facet": {"field": "model", "type": "nominal", "title": None, "sort": models},
-        "columns": 4,
+        "columns": ABREAST,
         "spec": {
             "width": 150,
             "height": 200,
@@ -183,14 +186,8 @@ def substitutions(rows: Rows, *, metric: str) -> Spec:
     }
 
 
-def _spec(description: str, data: Rows) -> Spec:
-    return {
-        "$schema": SCHEMA,
-        "description": description,
-        "background": "transparent",
-        "config": config(LIGHT),
-        "data": {"values": [dict(row) for row in data]},
-    }
+def _spec(description: str, data: Rows, *, columns: int = 1) -> Spec:
+    return chart([dict(row) for row in data], description, LIGHT, columns=columns)
 
 
 def _in_order(values: Any) -> list[str]:
@@ -199,7 +196,7 @@ def _in_order(values: Any) -> list[str]:
 
 def _nominal(field: str, names: Sequence[str], values: Sequence[str]) -> Spec:
     scale = {"domain": list(names), "range": [values[at % len(values)] for at in range(len(names))]}
-    legend = {"orient": "top", "labelLimit": 240}
+    legend = {"orient": "top", "labelLimit": 240, "symbolOpacity": 1}
     return {"field": field, "type": "nominal", "title": None, "legend": legend, "scale": scale}
 
 

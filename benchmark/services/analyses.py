@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 from django.db import DatabaseError, connections, transaction
-from django.db.models import F
+from django.db.models import F, prefetch_related_objects
 from django.utils import timezone
 
 from annotate.models import User
@@ -77,7 +77,10 @@ def kind_of(slug: str) -> Kind:
 
 def choices(kind: Kind, result_set: ResultSet) -> dict[str, list[tuple[str, str]]]:
     """The values of each parameter that is one of few, with their names, for this result set."""
-    return {**kind.choices, **(kind.choices_of(result_set) if kind.choices_of else {})}
+    if kind.choices_of is None:
+        return kind.choices
+    prefetch_related_objects([result_set], "runs__model", "detectors__detector")  # once for all kinds of a page
+    return {**kind.choices, **kind.choices_of(result_set)}
 
 
 def settle(kind: Kind, result_set: ResultSet, given: Mapping[str, Any]) -> Parameters:

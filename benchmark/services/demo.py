@@ -24,7 +24,18 @@ from benchmark.models import DetectionJob, Detector, EvaluatedModel, Release, Ru
 from benchmark.models.detectors import JobState
 from benchmark.models.releases import ReleaseState
 from benchmark.models.runs import RunState
-from benchmark.services import connections, demo_labels, detectors, models, patterns, releases, runs, validation
+from benchmark.services import (
+    analyses,
+    connections,
+    demo_labels,
+    detectors,
+    models,
+    patterns,
+    releases,
+    results,
+    runs,
+    validation,
+)
 from fpco_site.errors import Conflict
 from fpco_site.llm.engine import pump
 
@@ -48,6 +59,7 @@ DETECTORS: tuple[dict[str, Any], ...] = (
     {"slug": "rules-lenient", "name": "Rules, lenient", "options": {"strictness": "lenient"}},
 )
 PILOT, MAIN = "Pilot", "Main round"
+ANALYSES = ("self_scoring", "truncation", "persistence")
 
 
 def load(*, people: dict[str, User], progress: Callable[[str], None] = lambda _: None) -> Dataset:
@@ -73,6 +85,7 @@ def load(*, people: dict[str, User], progress: Callable[[str], None] = lambda _:
     annotators = [people["lea"], people["lou"]]
     _pilot(dataset, annotators, by=ada)
     _main_round(dataset, annotators, by=ada)
+    _analyse(dataset, by=ada)
     progress("Building a release ...")
     _release(dataset, by=ada)
     return dataset
@@ -191,6 +204,13 @@ def _main_round(dataset: Dataset, annotators: list[User], *, by: User) -> None:
         return
     made = validation.open(dataset=dataset, annotators=annotators, by=by, per_cell=6, seed=1, name=MAIN)
     demo_labels.record(label_set=made.label_set, shares=[0.75, 0.6])
+
+
+def _analyse(dataset: Dataset, *, by: User) -> None:
+    """Some analyses to read; the others are a click away."""
+    if (result_set := results.default(dataset)) is not None:
+        for kind in ANALYSES:
+            analyses.request(kind=kind, result_set=result_set, by=by)
 
 
 def _release(dataset: Dataset, *, by: User) -> None:

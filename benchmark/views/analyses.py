@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet, prefetch_related_objects
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,9 +12,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset, User
 from annotate.permissions import author_required, person_of, reader_required
-from benchmark import analysis_page, charts
+from benchmark import analysis_page
 from benchmark.analyses import KINDS
 from benchmark.analyses.kinds import Kind
+from benchmark.charts import paper
 from benchmark.models import Analysis, ResultSet
 from benchmark.models.results import AnalysisState
 from benchmark.services import analyses, blindness, results
@@ -63,8 +64,6 @@ class Entry:
 @require_safe
 def analysis_list(request: HttpRequest) -> HttpResponse:
     result_set = result_set_of(request)
-    if result_set:
-        prefetch_related_objects([result_set], "runs__model", "runs__run", "detectors__detector")
     stored = list(_stored().filter(dataset=result_set.dataset)) if result_set else []
     context = {
         "result_set": result_set,
@@ -120,7 +119,11 @@ def analysis_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "specs": {f"figure-{part.number}": part.section.figure for part in parts},
     }
     template = "benchmark/analysis_detail.html"
-    return render(request, f"{template}#waiting" if request.headers.get("HX-Request") else template, context)
+    if not request.headers.get("HX-Request"):
+        return render(request, template, context)
+    # A page that waited is loaded anew once there is more to show.
+    headers = {} if row.unfinished else {"HX-Refresh": "true"}
+    return HttpResponse(render(request, f"{template}#waiting", context).content, headers=headers)
 
 
 @reader_required
@@ -136,13 +139,14 @@ def analysis_table(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @reader_required
 @require_safe
 def analysis_figure(request: HttpRequest, pk: int, number: int, form: str) -> HttpResponse:
-    """One figure of an analysis as SVG, PNG or PDF."""
+    """One figure of an analysis as SVG, PNG or PDF, as wide as both columns of a paper, or as one of them."""
     row, part = _part(request, pk, number)
     if part.section.figure is None or form not in FIGURE_TYPES:
         raise Http404
     name = f"{row.kind}-{row.pk}-{number}.{form}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    drawn = charts.render(part.section.figure, form)
+    width = "single" if request.GET.get("width") == "single" else "double"
+    drawn = paper.figure(part.section.figure, form, width)
     return HttpResponse(drawn, content_type=FIGURE_TYPES[form], headers=headers)
 
 

@@ -8,12 +8,13 @@ import pytest
 
 from annotate.models import Dataset, User
 from annotate.models.protocols import STUDY
-from benchmark import charts, published
+from benchmark import published
 from benchmark.analyses import KINDS, digests
 from benchmark.analyses.inputs import CLASSES, Labels
 from benchmark.analyses.lexical import Inputs as Variants
 from benchmark.analyses.persistence import Inputs as Plain
 from benchmark.analyses.self_scoring import Inputs as Selves
+from benchmark.charts import paper
 from benchmark.models import Response
 from benchmark.services import analyses, results
 from benchmark.statistics.patterns import pack
@@ -54,7 +55,7 @@ def result_of(slug: str, inputs: Any, **parameters: Any) -> dict[str, Any]:
     for section in kind.sections(stored):
         assert section.words
         assert all(column.key in row for column in section.columns for row in section.rows)
-        assert section.figure is None or charts.render(section.figure, "svg").startswith(b"<svg")
+        assert section.figure is None or paper.figure(section.figure, "svg", "double").startswith(b"<svg")
     return stored
 
 
@@ -150,10 +151,10 @@ def test_a_dialogue_without_a_label_has_no_pattern() -> None:
     assert (row["n"], row["left_out"], row["always"], row["never"]) == (1, 1, 0.0, 1.0)
 
 
-def test_a_change_that_no_image_varies_has_no_interval_but_a_reason() -> None:
-    (row,) = result_of("persistence", Plain(small(["xxxxxx.", "xxxxxx."])))["rows"]
+def test_a_change_on_one_image_has_no_interval_but_a_reason() -> None:
+    (row,) = result_of("persistence", Plain(small(["xxxxxx."])))["rows"]
     assert (row["points"], row["points_interval"], row["loses"]) == (-100.0, None, True)
-    assert row["reason"] == "no interval: every image tells the same"
+    assert row["reason"] == "no interval: all labels are of one image"
 
 
 @pytest.mark.parametrize("slug", ["self_scoring", "truncation", "persistence", "over_correction"])
@@ -274,7 +275,8 @@ class TestRows:
         assert [one["value"] for one in pair["turns"]] == [1.0] * 5 + [0.0] + [1.0] * 4
         tp, fp = pair["rates"]
         assert tp["points"] == pytest.approx(-100 / 7)
-        assert (fp["points"], fp["points_interval"]) == (0.0, None)
+        low, high = fp["points_interval"]
+        assert (fp["points"], low) == (0.0, pytest.approx(-high))
         assert all(section.words for section in KINDS["repeat_runs"].sections(found))
 
     def test_variants_are_read_by_parent_class_and_letter(self, ada: User) -> None:
