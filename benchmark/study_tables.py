@@ -6,7 +6,7 @@ from functools import cached_property
 
 from django.db.models import QuerySet
 
-from benchmark import frames, frames_agreement, frames_detectors, tables, tables_agreement
+from benchmark import frames, frames_agreement, frames_detectors, tables, tables_agreement, tables_lexical
 from benchmark.frames_detectors import Verdicts
 from benchmark.models import ResultSet, ValidationSet
 from benchmark.printed import Printed
@@ -29,6 +29,7 @@ ENTRIES = {
     entry.slug: entry
     for entry in (
         Entry(2, "pairwise_kappa", "Human validation", "How far people and detectors agree on drawn answers.", True),
+        Entry(3, "lexical_sensitivity", "Lexical sensitivity", "Rates under other words, from a dataset of variants."),
         Entry(4, "detector_agreement", "Detector agreement", "How far two detectors agree on all answers."),
         Entry(5, "corr_tp", "CorrTP@K", "Corrections of false premises, up to each turn."),
         Entry(6, "turn_corr", "TurnCorr@K", "Corrections of false premises at each turn."),
@@ -93,6 +94,7 @@ def _measure(measure: str) -> Callable[[Study], Printed]:
 
 _MAKERS: dict[str, Callable[[Study], Printed]] = {
     "pairwise_kappa": _kappas,
+    "lexical_sensitivity": lambda study: tables_lexical.lexical_table(study.result_set),
     "detector_agreement": _detectors,
     **{measure: _measure(measure) for measure in frames.MEASURES},
 }

@@ -12,14 +12,16 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.models import Dataset, User
+from annotate.models.protocols import STUDY
 from benchmark.models import Exposure, Response
 from benchmark.printed import PART, Printed, md, tex
-from benchmark.services import validation
+from benchmark.services import analyses, results, validation
 from benchmark.study_tables import ENTRIES
 from tests import factories
 
 As = Callable[[User], Client]
 FORMS = ("csv", "tex", "md")
+NOT_HERE = {"pairwise_kappa", "lexical_sensitivity"}  # for want of people's labels and of variants
 
 
 def printed(rows: int = 3, **more: object) -> Printed:
@@ -161,6 +163,43 @@ def test_detectors_are_compared_by_class(over: Dataset, rita: User, as_: As) -> 
     assert "0.276" in client.get(reverse("tables"), {"table": "detector_agreement"}).content.decode()
 
 
+def test_variants_give_the_table_of_words_and_a_stored_analysis_tells_the_same(ada: User, as_: As) -> None:
+    over = factories.dataset("Lexical", items=0, protocol={**STUDY, "turns": 4, "false_turns": [4]})
+    for cat in ("cat", "dog"):
+        for name in ("identity", "attribute", "location"):
+            for letter in "AB":
+                factories.dataset_item(
+                    over, premise_class=name, parent=cat, variant=letter, key=f"{cat}-{name}-{letter}"
+                )
+    run = factories.run(dataset=over, model=factories.model("One"), answered=4, state="complete", simulated=False)
+    corrected = {"identity-A", "identity-B", "attribute-A"}
+
+    def said(response: Response) -> bool:
+        return response.turn == 4 and response.dialogue.item.key.partition("-")[2] in corrected
+
+    for slug in ("strict", "lenient"):
+        factories.detector_labels(factories.detector(slug), run, said)
+    line = next(csv.DictReader(StringIO(get(as_(ada), over, "lexical_sensitivity", "csv"))))
+    assert [line[f"{name}_{key}"] for name in ("identity", "attribute", "location") for key in ("a", "b", "both")] == [
+        *("1.000", "1.000", "1.000"),
+        *("1.000", "0.000", "0.500"),
+        *("0.000", "0.000", "0.000"),
+    ]
+    result_set = results.default(over)
+    assert result_set is not None
+    stored = analyses.request(kind="lexical", result_set=result_set, by=ada).result
+    assert stored is not None
+    assert line["share"] == f"{stored['models'][0]['share']:.3f}"
+    assert line["holds"] == "yes"
+    latex = get(as_(ada), over, "lexical_sensitivity", "tex")
+    assert well_formed(latex) == 11
+    assert "holds strictly for 1 of 1 models" in latex
+    page = as_(ada).get(reverse("tables"), {"table": "lexical_sensitivity"}).content.decode()
+    assert "Mean over models" in page
+    lines = list(csv.DictReader(StringIO(get(as_(ada), over, "corr_tp", "csv"))))
+    assert {row["k"] for row in lines} == {"4"}
+
+
 def test_people_are_compared_from_the_set_that_is_chosen(
     over: Dataset, rita: User, lea: User, lou: User, as_: As
 ) -> None:
@@ -220,10 +259,12 @@ def test_the_command_writes_every_table_the_same_bytes_again(
     for name in ("once", "again"):
         call_command("export_tables", str(tmp_path / name), dataset="Pilot", format=form)
     written = sorted(path.name for path in (tmp_path / "once").iterdir())
-    assert written == sorted(["coverage.csv", *(f"{slug}.{form}" for slug in ENTRIES if slug != "pairwise_kappa")])
+    assert written == sorted(["coverage.csv", *(f"{slug}.{form}" for slug in ENTRIES if slug not in NOT_HERE)])
     for name in written:
         assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
-    assert "Table 2 (Human validation) can't be made" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "Table 2 (Human validation) can't be made" in told
+    assert "Table 3 (Lexical sensitivity) can't be made: Pilot holds no variants" in told
 
 
 def test_the_command_tells_labels_of_people_only_when_they_are_final(
