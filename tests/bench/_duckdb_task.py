@@ -1,4 +1,4 @@
-"""All counts of labels in Parquet by a query in DuckDB; runs in an environment of its own, with nothing of this project.
+"""All counts of labels in Parquet by a query in DuckDB; runs in an environment of its own, without this project.
 
     python _duckdb_task.py LABELS.csv FOLDER FIRST SECOND
 
