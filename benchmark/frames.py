@@ -281,12 +281,14 @@ def _with_gaps_filled(
 
 def as_estimates(found: Rates) -> Estimates:
     """Rates of shape (model, turn, level) as plain estimates; None where one is undefined, never NaN."""
-    arrays = (found.value, found.low, found.high, found.n, found.corrections)
+    arrays = (found.value, found.low, found.high, found.n, found.corrections, found.images)
     return [
         [
             [
-                Estimate(value, low, high, n, corrections) if n else Estimate(None, None, None, 0, 0.0, NO_LABELS)
-                for value, low, high, n, corrections in zip(*of_turn, strict=True)
+                Estimate(value, low, high, n, corrections, images=images)
+                if n
+                else Estimate(None, None, None, 0, 0.0, NO_LABELS)
+                for value, low, high, n, corrections, images in zip(*of_turn, strict=True)
             ]
             for of_turn in zip(*of_model, strict=True)
         ]
@@ -314,6 +316,7 @@ def rows(found: Masks, measure: str, axis: str = "premise_class", *, overall: bo
             "planned": cell.planned,
             "value_gaps_as_no": cell.filled,
             "reason": cell.estimate.reason,
+            "caution": cell.estimate.caution,
         }
         for cell in cells(found, measure, axis, overall=overall)
     ]

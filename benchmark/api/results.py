@@ -43,6 +43,9 @@ class NumberSerializer(serializers.Serializer[Any]):
     planned = serializers.IntegerField()
     value_gaps_as_no = serializers.FloatField(allow_null=True)
     reason = serializers.CharField(allow_blank=True, allow_null=True)
+    caution = serializers.CharField(
+        allow_blank=True, help_text="Why the interval may cover less than 95 %: few images, or a rate near 0 or 1."
+    )
 
 
 class CoverageRowSerializer(serializers.Serializer[Any]):

@@ -43,4 +43,4 @@ def mean_over_models(counts: ItemCounts) -> Rates:
         variance = items / (items - 1) * (moves**2).sum(axis=-1)
         effective = np.where(variance > 0, value * (1 - value) / variance, items)
     low, high = wilson(value, effective)
-    return Rates(value, low, high, n.sum(axis=0), corrections.sum(axis=0))
+    return Rates(value, low, high, n.sum(axis=0), corrections.sum(axis=0), items)

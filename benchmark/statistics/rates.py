@@ -42,6 +42,8 @@ class Estimate:
         Corrections among them; a half where one of two averaged detectors saw one.
     reason : str
         Why the rate is undefined, else empty.
+    images : int
+        Images that the responses are of.
     """
 
     value: float | None
@@ -50,6 +52,12 @@ class Estimate:
     n: int
     corrections: float
     reason: str = ""
+    images: int = 0
+
+    @property
+    def caution(self) -> str:
+        """Why the interval may cover less than it says, else empty."""
+        return "" if self.low is None else caution(self.value, self.images)
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,7 @@ class Rates:
     high: NDArray[np.float64]
     n: NDArray[np.int64]
     corrections: NDArray[np.float64]
+    images: NDArray[np.int64]
 
     def at(self, *index: int) -> Estimate:
         """One cell as an `Estimate`."""
@@ -68,7 +77,7 @@ class Rates:
         if n == 0:
             return Estimate(None, None, None, 0, 0.0, NO_LABELS)
         value, low, high = float(self.value[index]), float(self.low[index]), float(self.high[index])
-        return Estimate(value, low, high, n, corrections)
+        return Estimate(value, low, high, n, corrections, images=int(self.images[index]))
 
 
 def rates(counts: ItemCounts, *, level: float = 0.95) -> Rates:
@@ -160,7 +169,7 @@ def rates_of(found: Sums, *, level: float = 0.95) -> Rates:
     """As `rates`, from sums that are made already; arrays of their shape."""
     value = _ratio(found.corrections, found.n)
     low, high = wilson(value, found.n / _effect(found, value), level=level)
-    return Rates(value, low, high, found.n, found.corrections)
+    return Rates(value, low, high, found.n, found.corrections, found.images.astype(np.int64))
 
 
 def corr_tp(labelled: ArrayLike, correction: ArrayLike, *, turns: Sequence[int] = FALSE_PREMISE_TURNS) -> Rates:
@@ -196,7 +205,7 @@ def estimate(corrections: float, n: int, *, level: float = 0.95) -> Estimate:
     if n == 0:
         return Estimate(None, None, None, 0, 0.0, NO_LABELS)
     low, high = wilson(corrections / n, n, level=level)
-    return Estimate(corrections / n, float(low), float(high), n, float(corrections))
+    return Estimate(corrections / n, float(low), float(high), n, float(corrections), images=n)
 
 
 def caution(value: float | None, images: int) -> str:

@@ -83,6 +83,8 @@ def test_intervals_are_those_of_the_tables_and_bands_hold_them(ada: User, pair: 
             assert one["band"][0] <= low <= high <= one["band"][1]
     assert all(one["caution"].startswith("fewer than 90 images") for one in found.values() if one["value"] is not None)
     assert "caution" in parts(row)[0].words
+    told = [record["caution"] for record in frames.rows(frames.masks(counting_set(over)), "corr_tp")]
+    assert {words.partition(" images")[0] for words in told if words} == {"fewer than 90"}
 
 
 def test_intervals_of_one_detector_and_of_correct_turns(ada: User, pair: list[Detector]) -> None:

@@ -146,6 +146,9 @@ def test_a_caution_says_where_the_interval_was_not_tried():
     assert caution(0.5, 90) == caution(None, 3) == ""
     assert caution(0.5, 89) == "fewer than 90 images: the interval may cover less than it says"
     assert caution(0.01, 30).startswith("fewer than 90 images and a rate beyond 0.02 to 0.98: ")
+    few = rates(item_counts([0b11] * 89, [0b11] * 40 + [0] * 49, [0b11])).at(0)
+    assert few.caution == caution(few.value, 89)
+    assert estimate(0, 0).caution == ""
 
 
 def test_clustered_labels_have_a_wider_interval_than_spread_ones():
