@@ -5,6 +5,7 @@ can be followed to a model, a run or a verdict.
 """
 
 from benchmark.models.batches import BatchJob, BatchRequest
+from benchmark.models.cases import CaseStudy, PinnedDialogue
 from benchmark.models.connections import ConnectionCall, ConnectionTest
 from benchmark.models.detectors import Detection, DetectionCall, DetectionJob, Detector, DetectorLabel
 from benchmark.models.models import EvaluatedModel
@@ -21,6 +22,7 @@ __all__ = [
     "Attempt",
     "BatchJob",
     "BatchRequest",
+    "CaseStudy",
     "ConnectionCall",
     "ConnectionTest",
     "Detection",
@@ -33,6 +35,7 @@ __all__ = [
     "Exposure",
     "Opened",
     "Pattern",
+    "PinnedDialogue",
     "PriceChange",
     "Release",
     "Report",

@@ -14,6 +14,7 @@ from benchmark import finding, progress, reader, rebuilt
 from benchmark.finding import Filters
 from benchmark.models import Attempt, Dialogue, Response, Run
 from benchmark.services import blindness, runs
+from benchmark.views.cases import pinning
 
 PER_PAGE = 50
 WATCHED_FOR = 12 * 60 * 60  # seconds that an opened page of answers may refresh itself
@@ -52,6 +53,7 @@ def dialogue_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "ate_cap": (ate_cap := reader.ate_cap(turns)),
         "larger_cap": runs.larger_cap(ate_cap.settings.get("max_output_tokens", 1)) if ate_cap else None,
         "place": finding.place(finding.matching(dialogue.run, filters), dialogue.pk),
+        **pinning(request, dialogue.run.dataset),
         **_filtering(filters),
     }
     return render(request, "benchmark/dialogue_detail.html", context)
