@@ -1,6 +1,7 @@
 """The results page's tables: models as rows, levels and detectors as columns, one cutoff at a time."""
 
 from dataclasses import dataclass
+from urllib.parse import quote, urlencode
 
 from benchmark import published
 from benchmark.charts import Row as ChartRow
@@ -23,18 +24,52 @@ LEVEL_NAMES = {
 
 
 @dataclass(frozen=True)
+class CellText:
+    """A cell as the page prints it; `query` names it to the page of the dialogues behind it."""
+
+    value: str
+    interval: str
+    of: str
+    gaps: str
+    reason: str
+    query: str
+    first: bool
+
+
+@dataclass(frozen=True)
 class Row:
     """One model at one cutoff, its cells in the order of the table's columns."""
 
     model: ModelRow
     k: int
+    axis: str
     cells: list[Cell]
+
+    @property
+    def texts(self) -> list[CellText]:
+        """The cells as text, made here because a page of many cells spends its time on them."""
+        which = urlencode({"model": self.model.name, "measure": self.cells[0].measure, "k": self.k, "axis": self.axis})
+        return [_text(cell, which, first=cell.column == self.cells[0].column) for cell in self.cells]
 
     @property
     def lead(self) -> Cell:
         """The overall cell that ranks the row: the mean where there is a pair, else the first detector's."""
         overall = [cell for cell in self.cells if cell.level == OVERALL]
         return next((cell for cell in overall if cell.column == AVG), overall[0])
+
+
+def _text(cell: Cell, which: str, *, first: bool) -> CellText:
+    found = cell.estimate
+    defined = found.value is not None
+    return CellText(
+        value=f"{found.value:.3f}" if defined else "",
+        interval=f"[{found.low:.3f}, {found.high:.3f}]" if defined else "",
+        of=f"{found.n:,} of {cell.planned:,}",
+        gaps=f"gaps as no: {cell.filled:.3f}" if defined and not cell.complete and cell.filled is not None else "",
+        reason=found.reason,
+        query=f"{which}&level={cell.level}&column={quote(cell.column)}",
+        first=first,
+    )
 
 
 @dataclass(frozen=True)
@@ -65,7 +100,7 @@ def board(found: Masks, measure: str, axis: str, k: int | None = None) -> Board:
     grouped: dict[tuple[int, str], list[Cell]] = {}
     for cell in cells(found, measure, axis, only_k=k):
         grouped.setdefault((cell.k, cell.model.name), []).append(cell)
-    rows = [Row(group[0].model, key[0], group) for key, group in grouped.items()]
+    rows = [Row(group[0].model, key[0], axis, group) for key, group in grouped.items()]
     rows.sort(key=lambda row: (row.k, *best_first(row.lead.estimate.value), row.model.name))
     levels = list(dict.fromkeys(cell.level for row in rows[:1] for cell in row.cells))
     return Board(measure, levels, found.columns, rows)

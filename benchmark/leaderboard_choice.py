@@ -74,6 +74,12 @@ class Choice:
         return {axis: getattr(self, axis) for axis in BREAKDOWNS}
 
     @property
+    def narrowed(self) -> bool:
+        """Whether rows, gaps or columns are other than at first."""
+        names = ("gaps", "who", "family", "q", "columns")
+        return any(getattr(self, entry.name) != entry.default for entry in fields(self) if entry.name in names)
+
+    @property
     def metric(self) -> str:
         return f"{MEASURE_NAMES[self.measure]}@{self.k}"
 

@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from benchmark import families, progress
 from benchmark.comparability import Comparison
@@ -40,7 +43,7 @@ class Cell:
     css: str = "num"
     more: str = ""
     title: str = ""
-    match: Comparison | None = None
+    span: int = 1
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ def _cells(entry: Entry, choice: Choice) -> Iterator[Cell]:
         if column == "n":
             yield Cell(f"{entry.estimate.n:,}", more="" if entry.complete else f"of {entry.planned:,}")
         elif column == "match":
-            yield Cell("", match=entry.comparison)
+            yield Cell(_match(entry.comparison), "leaderboard-match")
         elif column == "dates":
             first, last = _dates(entry)
             yield Cell(first, "leaderboard-dates", more=last)
@@ -174,14 +177,19 @@ def _cells(entry: Entry, choice: Choice) -> Iterator[Cell]:
             yield from _outcomes(entry)
 
 
+@lru_cache(maxsize=256)
+def _match(comparison: Comparison) -> SafeString:
+    """The badge with its reasons; most rows share one."""
+    return render_to_string("benchmark/_leaderboard_match.html", {"comparison": comparison})
+
+
 def _outcomes(entry: Entry) -> Iterator[Cell]:
+    if entry.turns is None:
+        yield Cell("not printed", "group soft", title="The paper prints no outcomes.", span=len(OUTCOMES))
+        return
     for at, name in enumerate(OUTCOMES):
-        css = "num group" if at == 0 else "num"
-        if entry.turns is None:
-            yield Cell(UNTOLD, css, title="The paper prints no outcomes.")
-        else:
-            count = getattr(entry.turns, name)
-            yield Cell(f"{count:,}", css if count else f"{css} is-none")
+        count = getattr(entry.turns, name)
+        yield Cell(f"{count:,}", f"num{' group' if at == 0 else ''}{'' if count else ' is-none'}")
 
 
 def _coverage(entry: Entry) -> Cell:

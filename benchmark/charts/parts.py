@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmark.charts.look import DASHES, LEVEL_COLOURS, LEVEL_FILLS, NEUTRAL, SHAPES, Look, config
+from benchmark.published import FAMILIES
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 LEVELS = {"overall": "Overall", "identity": "Identity", "attribute": "Attribute", "location": "Location"}
@@ -53,8 +54,13 @@ def keyed(data: Data, look: Look, pinned: Mapping[str, str]) -> tuple[Data, list
     if pinned:
         data = [row | {"key": row["model"] if row["model"] in pinned else OTHERS} for row in data]
         return data, [*pinned, OTHERS], [*pinned.values(), NEUTRAL]
-    families = in_order(row["family"] for row in data)
+    families = sorted({row["family"] for row in data}, key=family_place)
     return [row | {"key": row["family"]} for row in data], families, cycled(look.colours, len(families))
+
+
+def family_place(family: str) -> tuple[int, str]:
+    """Families come in the same order wherever they are coloured: the study's, then others by name."""
+    return FAMILIES.index(family) if family in FAMILIES else len(FAMILIES), family
 
 
 def line_key(names: list[str], colours: Sequence[str], field: str = "key", *, legend: bool = True) -> Spec:

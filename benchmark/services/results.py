@@ -1,6 +1,7 @@
 """Which runs and detectors count."""
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from annotate.models import Dataset, User
 from benchmark.models import (
@@ -61,7 +62,8 @@ def default(dataset: Dataset) -> ResultSet | None:
 
 def newest_dataset() -> Dataset | None:
     """The newest dataset over which something has run."""
-    return next((row for row in Dataset.objects.order_by("-id") if counting_runs(row)), None)
+    started = Run.objects.filter(dataset=OuterRef("pk")).exclude(state=RunState.DRAFT)
+    return Dataset.objects.filter(Exists(started)).order_by("-id").first()
 
 
 def counting_runs(dataset: Dataset) -> list[Run]:

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 
 from annotate.models import Dataset
 from annotate.permissions import person_of, reader_required
@@ -38,8 +39,10 @@ def page(request: HttpRequest) -> HttpResponse:
         measure = choice.chosen("measure", "corr_tp")
         context = {"choice": choice, "dataset": dataset, "measure": measure, **_published(measure, None)}
         return render(request, "benchmark/results.html", context)
-    blindness.note_opened(user=person_of(request), dataset=result_set.dataset, page="results")
-    return render(request, "benchmark/results.html", _context(choice, result_set))
+    person = person_of(request)
+    blindness.note_opened(user=person, dataset=result_set.dataset, page="results")
+    blind = blindness.withheld_from(person, result_set.dataset)
+    return render(request, "benchmark/results.html", {**_context(choice, result_set), "blind": blind})
 
 
 @reader_required
@@ -67,8 +70,8 @@ def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
     measure = choice.chosen("measure", "corr_tp")
     axis = choice.chosen("axis", "premise_class")
     turns = found.measured_turns(measure)
-    asked = choice.chosen("k", turns[-1] if turns else None)
-    k = asked if asked in turns else turns[-1]
+    last = turns[-1] if turns else 0
+    k = asked if (asked := choice.chosen("k", last)) in turns else last
     return {
         "choice": choice,
         "dataset": result_set.dataset,
@@ -81,7 +84,8 @@ def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
         "axes": AXES,
         "turns": turns,
         "k": k,
-        "board": leaderboard.board(found, measure, axis, k) if found.columns else None,
+        "board": leaderboard.board(found, measure, axis, k) if found.columns and turns else None,
+        "behind": f"{reverse('results_cell')}?dataset={result_set.dataset_id}&",
         "coverage": _coverage(found),
         "pair": len(found.primary) == tables.PAIR,
         **_charts(found, measure, axis, k),
@@ -90,15 +94,28 @@ def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
 
 
 def _coverage(found: frames.Masks) -> list[dict[str, Any]]:
-    """One row a model: its answers, and how many of them each detector labelled."""
+    """One row a model, as text: its answers, and how many of them each detector labelled."""
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in frames.coverage(found):
         grouped.setdefault(row["model"], []).append(row)
-    return [{**rows[0], "detectors": rows} for rows in grouped.values()]
+    return [
+        {
+            "model": name,
+            "family": rows[0]["family"],
+            "simulated": rows[0]["simulated"],
+            "planned": f"{rows[0]['planned']:,}",
+            "with_text": f"{rows[0]['with_text']:,}",
+            "detectors": [
+                (f"{row['labelled']:,} of {row['with_text']:,}", f"{row['missing']:,}" if row["missing"] else "")
+                for row in rows
+            ],
+        }
+        for name, rows in grouped.items()
+    ]
 
 
 def _charts(found: frames.Masks, measure: str, axis: str, k: int) -> dict[str, Any]:
-    if not found.columns:
+    if not found.columns or not k:
         return {}
     name = leaderboard.MEASURE_NAMES[measure]
     rows = leaderboard.chart_rows(found, measure, axis)
