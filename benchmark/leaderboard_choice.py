@@ -76,7 +76,7 @@ class Choice:
     @property
     def narrowed(self) -> bool:
         """Whether rows, gaps or columns are other than at first."""
-        names = ("gaps", "who", "family", "q", "columns")
+        names = ("gaps", "who", "family", "columns")
         return any(getattr(self, entry.name) != entry.default for entry in fields(self) if entry.name in names)
 
     @property

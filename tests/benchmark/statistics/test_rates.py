@@ -20,6 +20,8 @@ from benchmark.statistics.rates import (
     exact,
     published_mean,
     rates,
+    rates_of,
+    sums,
     turn_corr,
     wilson,
 )
@@ -149,6 +151,22 @@ def test_a_caution_says_where_the_interval_was_not_tried():
     few = rates(item_counts([0b11] * 89, [0b11] * 40 + [0] * 49, [0b11])).at(0)
     assert few.caution == caution(few.value, 89)
     assert estimate(0, 0).caution == ""
+
+
+def test_several_groups_at_once_are_what_each_is_alone():
+    rng = np.random.default_rng(3)
+    labelled = rng.integers(0, 1 << 10, size=(4, 2, 30))
+    counts = mean_item_counts(
+        list(np.moveaxis(labelled, 1, 0)),
+        list(np.moveaxis(labelled & rng.integers(0, 1 << 10, labelled.shape), 1, 0)),
+        cumulative_windows(range(1, 11)),
+    )
+    groups = np.stack([np.ones(30, dtype=bool), np.arange(30) < 11, np.zeros(30, dtype=bool)])
+    together = rates_of(sums(counts, groups))
+    for at, keep in enumerate(groups):
+        alone = rates(ItemCounts(counts.n[..., keep], counts.corrections[..., keep]))
+        for name in ("value", "low", "high", "n", "corrections"):
+            np.testing.assert_array_equal(getattr(together, name)[..., at], getattr(alone, name))
 
 
 def test_clustered_labels_have_a_wider_interval_than_spread_ones():
