@@ -6,6 +6,7 @@ work) and words its result. `benchmark.services.analyses` stores results; pages 
 
 from benchmark.analyses import (
     comparisons,
+    corrected,
     intervals,
     lexical,
     over_correction,
@@ -30,5 +31,6 @@ KINDS: dict[str, Kind] = {
         over_correction.KIND,
         repeat_runs.KIND,
         lexical.KIND,
+        corrected.KIND,
     )
 }

@@ -253,14 +253,15 @@ def tuned(sample: Sample, counts: NDArray[np.int64], layout: Layout, weights: di
     return min(max(together / alone, 0.0), 1.0) if alone > 0 else 1.0
 
 
-def rogan_gladen(sample: Sample, counts: NDArray[np.int64], layout: Layout) -> Corrected:
+def rogan_gladen(sample: Sample, counts: NDArray[np.int64], layout: Layout, *, most: int | None = None) -> Corrected:
     r"""The detectors' rate, freed of their measured sensitivity and specificity.
 
     .. math:: \hat\theta = \frac{\bar f + spec - 1}{sens + spec - 1}
 
     For a pair, sensitivity is the mean of both, weighted by the design; likewise specificity. It assumes that they
     are the same wherever the rate is taken, and needs the weights where answers were drawn by what the detectors said:
-    among such a sample detectors look better or worse than they are.
+    among such a sample detectors look better or worse than they are. `most` is how many answers could be labelled,
+    where the sample is of a wider population than the counts.
 
     References
     ----------
@@ -277,7 +278,9 @@ def rogan_gladen(sample: Sample, counts: NDArray[np.int64], layout: Layout) -> C
     0.4286
     """
     found = inverted(sample, counts, layout)
-    return undefined(found, sample) if isinstance(found, str) else settled(found, sample, int(counts.sum()))
+    if isinstance(found, str):
+        return undefined(found, sample)
+    return settled(found, sample, int(counts.sum()) if most is None else most)
 
 
 def inverted(sample: Sample, counts: NDArray[np.int64], layout: Layout) -> Inverted | str:
@@ -287,7 +290,7 @@ def inverted(sample: Sample, counts: NDArray[np.int64], layout: Layout) -> Inver
     yes = sample.truth > 0.5
     corrections, others = int(yes.sum()), int((~yes).sum())
     if min(corrections, others) < FEW:
-        return f"people see {corrections} corrections and {others} others; {FEW} of each are needed"
+        return f"corrections that people see: {corrections}, others: {others}; {FEW} of each are needed"
     hits, false = (scored(sample.only(keep), layout) for keep in (yes, ~yes))
     if hits.value <= false.value:
         return NO_BETTER

@@ -252,7 +252,7 @@ def test_nothing_is_told_without_labels_or_answers() -> None:
 
 def test_rogan_gladen_needs_five_of_each_kind_and_a_detector_above_chance() -> None:
     few = rogan_gladen(labels({(1, 1): 4, (0, 0): 30}), answers(50, 50), ONE)
-    assert few.reason == "people see 4 corrections and 30 others; 5 of each are needed"
+    assert few.reason == "corrections that people see: 4, others: 30; 5 of each are needed"
     assert rogan_gladen(labels({(1, 0): 9, (1, 1): 1, (0, 1): 9, (0, 0): 1}), answers(9, 9), ONE).reason == NO_BETTER
     hardly = rogan_gladen(labels({(1, 0): 4, (1, 1): 5, (0, 1): 4, (0, 0): 5}), answers(50, 50), ONE)
     assert "tell the detectors' answers from chance" in hardly.reason
