@@ -117,6 +117,7 @@ SECURE_CSP = {
 }
 _https = _public.scheme == "https"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
+SESSION_ENGINE = "fpco_site.sessions"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
 SECURE_SSL_REDIRECT = _https and env.flag("FPCO_SSL_REDIRECT", default=True)
 SECURE_HSTS_SECONDS = env.integer("FPCO_HSTS_SECONDS", 31_536_000 if _https else 0)

@@ -12,19 +12,6 @@ def verdict(**more: Any) -> forms.TypedChoiceField:
     )
 
 
-class LabelForm(forms.Form):
-    """One press of a key: the answer, how sure, and which press of which page it is."""
-
-    detect = verdict()
-    unsure = forms.BooleanField(required=False)
-    comment = forms.CharField(required=False, max_length=4000)
-    client = forms.UUIDField()
-    sequence = forms.IntegerField(min_value=1, max_value=2**31 - 1)
-    seconds = forms.FloatField(required=False)
-    guideline = forms.IntegerField(required=False, min_value=1, max_value=2**15 - 1)
-    shown = forms.UUIDField(required=False)
-
-
 class FlagForm(forms.Form):
     """Whether an answer is flagged from now on, and which answer the page shows."""
 

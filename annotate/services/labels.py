@@ -19,6 +19,7 @@ from annotate import guidelines
 from annotate.models import Assignment, Dataset, Guideline, Image, Label, LabelClaim, LabelSet, LabelTask, User
 from annotate.models.labels import AssignmentState, LabelSetState, Mode
 from annotate.models.people import Role
+from annotate.services import label_rows
 from fpco_site import turns
 from fpco_site.errors import Conflict, Invalid
 
@@ -189,31 +190,58 @@ def record(
     """
     if task.label_set_id != assignment.label_set_id:
         raise Invalid("This task is not part of this set.")
+    return put(
+        held=lock(assignment),
+        task=task.pk,
+        detect=detect,
+        client=client,
+        sequence=sequence,
+        unsure=unsure,
+        comment=comment,
+        seconds=seconds,
+        guideline=guideline,
+        simulated=simulated,
+    )
+
+
+def put(
+    *,
+    held: Assignment,
+    task: uuid.UUID,
+    detect: bool,
+    client: uuid.UUID,
+    sequence: int,
+    unsure: bool = False,
+    comment: str = "",
+    seconds: float | None = None,
+    guideline: Guideline | None = None,
+    simulated: bool = False,
+) -> Label:
+    """What `record` does once the assignment is held and the task known to be of its set."""
     if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds <= LONGEST):
         raise Invalid("The seconds of a label are between 0 and those of a day.")
-    assignment = lock(assignment)
-    mine = Label.objects.filter(task=task, assignment=assignment)
-    known = list(mine.filter(client=client, sequence__gte=sequence).order_by("sequence"))
-    if known and known[0].sequence == sequence:
-        _refuse_other(known[0], detect)
-        return mine.latest("id")
-    refuse_locked(assignment)
-    if known:
-        return mine.latest("id")
-    if assignment.label_set.mode == Mode.POOL:
-        LabelClaim.objects.filter(task=task, assignment=assignment).delete()
-    return mine.create(
-        task=task,
-        assignment=assignment,
+    known = label_rows.known(assignment=held.pk, task=task, client=client, sequence=sequence)
+    if known is None or known[0] != sequence:
+        refuse_locked(held)
+    else:
+        _refuse_other(known[1], detect)
+    if known is not None:
+        return Label.objects.filter(task=task, assignment=held.pk).latest("id")
+    if held.label_set.mode == Mode.POOL:
+        LabelClaim.objects.filter(task=task, assignment=held.pk).delete()
+    made = Label(
+        task_id=task,
+        assignment_id=held.pk,
         detect=detect,
         unsure=unsure,
         comment=comment.strip(),
         seconds=seconds,
-        guideline_id=guideline.pk if guideline else _newest_guideline(assignment.label_set_id),
+        guideline_id=guideline.pk if guideline else _newest_guideline(held.label_set_id),
         client=client,
         sequence=sequence,
         simulated=simulated,
     )
+    return label_rows.insert(made)
 
 
 def lock(assignment: Assignment) -> Assignment:
@@ -233,8 +261,8 @@ def lock(assignment: Assignment) -> Assignment:
     return held
 
 
-def _refuse_other(stored: Label, detect: bool) -> None:
-    if stored.detect != detect:
+def _refuse_other(stored: bool, detect: bool) -> None:
+    if stored != detect:
         raise Conflict("This press is stored already, with the other answer. Reload the page and choose again.")
 
 

@@ -12,11 +12,11 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import label_page, worklist
-from annotate.forms.labels import AdvanceForm, FlagForm, LabelForm
+from annotate.forms.labels import AdvanceForm, FlagForm
 from annotate.label_list import Listing
 from annotate.models import Assignment, LabelSet, LabelTask, User
 from annotate.permissions import annotator_required, person_of
-from annotate.services import claims, guidelines, labels, task_marks
+from annotate.services import claims, guidelines, labels, presses, task_marks
 from annotate.worklist import Worklist
 from fpco_site.errors import Invalid
 
@@ -67,10 +67,9 @@ def label_set(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
     """One answer to judge: a press saves it and shows the next one. A script asks for the parts that change."""
-    work = get_worklist_for(person_of(request), pk)
     if request.method == "POST":
-        ahead = _record(request, work, task)
-        return _after(request, Worklist(work.assignment), task, ahead=ahead)
+        return _press(request, pk, task)
+    work = get_worklist_for(person_of(request), pk)
     if request.GET.get("part") == "standing" and task in work.places:
         return JsonResponse(_parts(request, work, task))
     chosen = get_task_for(work, task)
@@ -84,19 +83,14 @@ def label_task(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
     return render(request, "annotate/label_task.html", label_page.context(work, chosen))
 
 
-def _record(request: HttpRequest, work: Worklist, task: uuid.UUID) -> bool:
-    """Store the press; whether the page shows another answer already. No text of the task is read for it."""
-    if task not in work.places:
-        raise Http404
-    form = LabelForm(request.POST)
-    if not form.is_valid():
-        raise Invalid("Choose one of the two answers." if "detect" in form.errors else "The page sent a broken label.")
-    values: dict[str, Any] = dict(form.cleaned_data)
-    shown, version = values.pop("shown"), values.pop("guideline")
-    seen = guidelines.seen(work.assignment, version) if version else None
-    pressed = LabelTask(pk=task, label_set=work.assignment.label_set)
-    labels.record(assignment=work.assignment, task=pressed, guideline=seen, **values)
-    return shown != task and shown in work.places
+def _press(request: HttpRequest, pk: int, task: uuid.UUID) -> HttpResponse:
+    """Store the press and go on. No text of the task is read for it."""
+    press = presses.read(request.POST)
+    try:
+        work = Worklist(presses.store(person=person_of(request), label_set=pk, task=task, press=press))
+    except LabelTask.DoesNotExist:
+        raise Http404 from None
+    return _after(request, work, task, ahead=press.shown != task and press.shown in work.places)
 
 
 def _after(request: HttpRequest, work: Worklist, task: uuid.UUID, *, ahead: bool) -> HttpResponse:

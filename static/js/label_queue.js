@@ -26,7 +26,8 @@
   const drop = (press) => write(read().filter((other) => id(other) !== id(press)));
 
   const body = (press, shown = "") => {
-    const data = new FormData();
+    // Read faster by the server than a FormData, which is sent in parts.
+    const data = new URLSearchParams();
     for (const [name, value] of Object.entries({ ...press.fields, shown })) if (value !== "") data.set(name, value);
     return data;
   };

@@ -1,5 +1,5 @@
 // Sending what a person typed: says whether it arrived, and asks for the sign-in where the session is gone.
-// studio.send(address, FormData) -> {outcome: "ok" | "offline" | "signed out" | "refused", words, data}.
+// studio.send(address, FormData or URLSearchParams) -> {outcome: "ok" | "offline" | "signed out" | "refused", words, data}.
 (() => {
   "use strict";
   const signInUrl = () => document.querySelector('meta[name="sign-in-url"]').content;

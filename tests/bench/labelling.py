@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
+from urllib.parse import urlencode
 
 from tests import published_release, services
 from tests.bench.figures import Figure, Servers
@@ -164,7 +165,7 @@ class Clock:
         values = {"detect": str(self.sequence % 2), "client": self.page, "sequence": str(self.sequence)}
         values |= {"seconds": "4.5", "guideline": "1", "shown": ahead.rstrip("/").rpartition("/")[2]}
         headers = {"X-CSRFToken": self.client.cookies["csrftoken"].value, "Accept": "application/json"}
-        said = self.client.post(address, values, headers=headers)
+        said = self.client.post(address, urlencode(values), "application/x-www-form-urlencoded", headers=headers)
         if said.status_code != 200:
             raise RuntimeError(f"{address}: {said.status_code} {said.text[:300]}")
         saved = self.times.pop()
