@@ -1,5 +1,6 @@
 """A press of a key on the labelling page: read strictly, stored at once."""
 
+import math
 import uuid
 from collections.abc import Mapping
 from typing import Annotated
@@ -11,6 +12,7 @@ from annotate.services import guidelines, label_rows, labels
 from fpco_site import turns
 from fpco_site.errors import Invalid
 
+BROKEN = "The page sent a broken label."
 _OFF = {"", "0", "false", "False"}
 
 
@@ -36,9 +38,12 @@ def read(sent: Mapping[str, str]) -> Press:
         raise Invalid("Choose one of the two answers.")
     values = {name: sent[name].strip() for name in Press.__struct_fields__ if sent.get(name, "").strip()}
     try:
-        return msgspec.convert({**values, "unsure": sent.get("unsure", "") not in _OFF}, Press, strict=False)
-    except (msgspec.ValidationError, ValueError) as error:
-        raise Invalid("The page sent a broken label.") from error
+        press = msgspec.convert({**values, "unsure": sent.get("unsure", "") not in _OFF}, Press, strict=False)
+    except msgspec.ValidationError as error:
+        raise Invalid(BROKEN) from error
+    if not math.isfinite(press.seconds or 0.0):
+        raise Invalid(BROKEN)
+    return press
 
 
 @turns.atomic()
