@@ -45,9 +45,15 @@ def kind_of(analysis: Analysis) -> Kind:
     return KINDS[analysis.kind]
 
 
+def is_older(analysis: Analysis) -> bool:
+    """Whether an earlier version of its kind made the result, which this one can't word."""
+    made_by = analysis.software.get(f"analysis {analysis.kind}")
+    return analysis.result is not None and made_by != str(kind_of(analysis).version)
+
+
 def parts(analysis: Analysis) -> list[Part]:
-    """The sections of a stored analysis; none before it is done."""
-    if analysis.result is None:
+    """The sections of a stored analysis; none before it is done, or where an earlier version made it."""
+    if analysis.result is None or is_older(analysis):
         return []
     return [
         Part(number, section, [[_cell(column, row) for column in section.columns] for row in section.rows])

@@ -157,7 +157,7 @@ def _selections(result: Result) -> Section:
         "for each class of each image on its own" if result["by"] == "class" else "for each image, for all its classes"
     )
     words = (
-        f"{result['images']} images; of each class a substitution A or B is picked at random {per}, "
+        f"{result['images']} images; a substitution A or B is picked at random {per}, "
         f"{result['repetitions']:,} times. By the mean over {len(models)} models of {families} families, identity > "
         f"attribute > location holds in {100 * found['value']:.1f} % of the selections. With A and B together it holds "
         f"strictly for {len(strict)} of {len(models)} models{': ' + ', '.join(strict) if strict else ''}. "

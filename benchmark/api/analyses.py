@@ -29,7 +29,7 @@ class AskedSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=list(KINDS))
     dataset = serializers.PrimaryKeyRelatedField(queryset=Dataset.objects.all(), required=False)
     parameters = serializers.DictField(required=False)
-    seed = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=analyses.MOST)
 
 
 class NarrowedSerializer(serializers.Serializer[Any]):

@@ -10,6 +10,7 @@ type Rows = Sequence[dict[str, Any]]
 
 ZERO = "#8c959f"
 ABREAST = 4
+SETS = (OKABE_ITO[0], OKABE_ITO[4])  # dark and pale, so that they are told apart in grey
 # From corrected throughout, over the two ways between, to never: light to dark, so that it reads in grey.
 SHADES = {
     "always": "#0b3c5d",
@@ -113,6 +114,7 @@ def scatter(rows: Rows, *, x_title: str, y_title: str) -> Spec:
         "encoding": {
             "x": x,
             "y": y,
+            "color": colour,
             "shape": _nominal("family", families, SHAPES),
             "tooltip": [_text("model", "Model"), _number("x", x_title, ".3f"), _number("y", y_title, ".4f")],
         },
@@ -125,10 +127,15 @@ def scatter(rows: Rows, *, x_title: str, y_title: str) -> Spec:
     return _spec(f"{y_title} against {x_title}, one mark a model. {said}.", rows) | {
         "width": 520,
         "height": 360,
-        "encoding": {"color": colour},
         "layer": [
-            {"mark": thin, "encoding": {"x": x | {"field": "x_low"}, "x2": {"field": "x_high"}, "y": y}},
-            {"mark": thin, "encoding": {"x": x, "y": y | {"field": "y_low"}, "y2": {"field": "y_high"}}},
+            {
+                "mark": thin,
+                "encoding": {"x": x | {"field": "x_low"}, "x2": {"field": "x_high"}, "y": y, "color": colour},
+            },
+            {
+                "mark": thin,
+                "encoding": {"x": x, "y": y | {"field": "y_low"}, "y2": {"field": "y_high"}, "color": colour},
+            },
             point,
             rank,
         ],
@@ -161,7 +168,7 @@ def substitutions(rows: Rows, *, metric: str) -> Spec:
         "mark": {"type": "bar"},
         "encoding": {
             "y": _rate("value", metric),
-            "color": _nominal("set", ["A", "B"], OKABE_ITO),
+            "color": _nominal("set", ["A", "B"], SETS),
             "tooltip": [_text("model", "Model"), _text("class", "Class"), _text("set", "Set"), *_estimate(metric)],
         },
     }

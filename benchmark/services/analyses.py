@@ -1,6 +1,7 @@
 """Analyses: asked for, run at once or by a worker, stored once for the same question about the same data."""
 
 import logging
+import math
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
@@ -28,6 +29,7 @@ from fpco_site.llm.engine.takeovers import Stop, Watch
 log = logging.getLogger(__name__)
 TASK = "benchmark.run_analyses"
 SEED = 1
+MOST = 2**62  # as a seed: a column holds it
 TRIES = 3  # workers that may die over one analysis
 _UNFINISHED = (AnalysisState.WAITING, AnalysisState.RUNNING)
 _COMPUTES = ("numpy", "scipy", "pandas", "scikit-learn")
@@ -53,18 +55,19 @@ def request(
     Raises
     ------
     Invalid
-        If there is no such kind or parameter, or nothing to analyse.
+        If there is no such kind or parameter, the seed can't be one, or there is nothing to analyse.
     """
+    if seed is not None and not 0 <= seed <= MOST:
+        raise Invalid(f"A seed is a whole number from 0 to {MOST}, not {seed}.")
     chosen = kind_of(kind)
     given = settle(chosen, result_set, parameters or {})
     inputs = chosen.read(result_set, given)
     row = _keep(chosen, result_set, given, (SEED if seed is None else seed) if chosen.random else None, inputs, by)
-    if row.state == AnalysisState.WAITING:
-        if chosen.long:
-            hint(TASK)
-        else:
-            run(analysis=row)
-            row.refresh_from_db()
+    if row.unfinished and chosen.long:
+        hint(TASK)
+    elif row.unfinished:  # nobody else's, or of a process that stands still
+        run(analysis=row)
+        row.refresh_from_db()
     return row
 
 
@@ -104,8 +107,11 @@ def _typed(name: str, value: Any, default: Any) -> Any:
     try:
         if isinstance(default, bool):
             return value if isinstance(value, bool) else {"yes": True, "no": False}[str(value)]
-        return type(default)(value)
-    except (KeyError, TypeError, ValueError) as error:
+        typed = type(default)(value)
+        if isinstance(typed, float) and not math.isfinite(typed):
+            raise ValueError(typed)
+        return typed
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
         raise Invalid(f"{name} can't be {value!r}; it is something like {default!r}.") from error
 
 

@@ -114,6 +114,7 @@ def analysis_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "parts": parts,
         "fields": _fields(kind, row.result_set, row.parameters),
         "section": "results",
+        "older": analysis_page.is_older(row),
         "changed": done and newest is not None and _changed(row, newest),
         "simulated": _simulated(row.result_set),
         "specs": {f"figure-{part.number}": part.section.figure for part in parts},

@@ -1,13 +1,16 @@
 """Analyses are stored once for the same question about the same data, by whoever claims them, with what made them."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.models import User
 from benchmark.analyses import KINDS, digests
@@ -261,6 +264,20 @@ def test_undefined_shows_as_a_dash_with_its_reason(as_: As, ada: User, run: Run,
     assert as_(ada).get(reverse("analysis_table", args=[row.pk, 2])).status_code == 404
 
 
+def test_a_result_of_an_earlier_version_is_kept_but_not_worded_by_this_one(
+    as_: As, ada: User, run: Run, slow: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = analyses.request(kind="slow", result_set=counting_set(run), by=ada)
+    analyses.run_waiting()
+    monkeypatch.setitem(
+        KINDS, "slow", Kind(**{**vars(KINDS["slow"]), "version": 2, "sections": lambda found: found["new"]})
+    )
+    page = as_(ada).get(reverse("analysis_detail", args=[row.pk])).content.decode()
+    assert "An earlier version of this analysis made it" in page
+    assert as_(ada).get(reverse("analysis_json", args=[row.pk])).json()["result"]["none"] is None
+    assert analyses.request(kind="slow", result_set=counting_set(run), by=ada).pk != row.pk
+
+
 def test_what_can_not_be_analysed_is_said_on_the_list(as_: As, ada: User, run: Run) -> None:
     lone = factories.run(dataset=factories.dataset("Lone"), answered=10, state="complete")
     page = as_(ada).post(reverse("analysis_run", args=["self_scoring"]), {"dataset": lone.dataset.pk}, follow=True)
@@ -310,10 +327,58 @@ def test_the_api_runs_lists_and_gives_one(as_: As, ada: User, rita: User, lea: U
     assert (listed["id"], listed["state"], "result" in listed) == (asked.json()["id"], "done", False)
     whole = as_(rita).get(f"/api/v1/analyses/{listed['id']}/").json()
     assert whole["result"]["detectors"][1]["models"] == [f"{run.model.name} (simulated)"]
-    kinds = as_(rita).get("/api/v1/analyses/kinds/").json()
-    assert {"slug": "self_scoring", "title": "Self-scoring check"}.items() <= kinds[0].items()
+    kinds = {row["slug"]: row for row in as_(rita).get("/api/v1/analyses/kinds/").json()}
+    assert (list(kinds), kinds["self_scoring"]["title"]) == (list(KINDS), "Self-scoring check")
     assert as_(rita).post("/api/v1/analyses/", body, content_type="application/json").status_code == 404
     for path in ("", f"{listed['id']}/", "kinds/"):
         assert as_(lea).get(f"/api/v1/analyses/{path}").status_code == 404
     odd = as_(ada).post("/api/v1/analyses/", {**body, "parameters": {"x": 1}}, content_type="application/json")
     assert odd.status_code == 400
+
+
+def test_the_command_runs_all_kinds_or_one_and_writes_its_files_the_same_each_time(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("analyse", dataset="Pilot")
+    told = capsys.readouterr().out
+    assert "truncation: By the mean over models" in told
+    assert "lexical: left out. Pilot holds no variants" in told
+    written = [tmp_path / "once", tmp_path / "again"]
+    for folder in written:
+        call_command("analyse", "persistence", given=["loss=10"], out=folder)
+    names = sorted(path.name for path in written[0].iterdir())
+    wanted = ["persistence-1.csv", "persistence-1.svg", "persistence-2.csv", "persistence-2.svg", "persistence.json"]
+    assert names == wanted
+    assert all((written[0] / name).read_bytes() == (written[1] / name).read_bytes() for name in names)
+    assert Analysis.objects.filter(kind="persistence").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"args": ["x"]}, "no analysis 'x'"),
+        ({"args": ["lexical"]}, "holds no variants"),
+        ({"args": ["persistence"], "given": ["loss"]}, "NAME=VALUE"),
+        ({"args": ["persistence"], "given": ["loss=much"]}, "loss can't be 'much'"),
+        ({"args": ["persistence"], "given": ["loss=nan"]}, "loss can't be 'nan'"),
+        ({"args": ["over_correction"], "seed": -1}, "not -1"),
+        ({"args": [], "given": ["loss=1"]}, "name it"),
+        ({"args": [], "dataset": "Other"}, "no dataset named 'Other'"),
+    ],
+)
+def test_the_command_says_in_one_sentence_what_it_can_not_do(run: Run, arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(CommandError, match=said):
+        call_command("analyse", *arguments.pop("args"), **arguments)
+
+
+def test_the_command_tells_nothing_of_peoples_labels_while_they_label(
+    run: Run, lea: User, slow: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(KINDS, "slow", Kind(**{**vars(KINDS["slow"]), "unblinded": True}))
+    row = factories.label_set(run.dataset, [lea])
+    with pytest.raises(CommandError, match="People still label Pilot"):
+        call_command("analyse", "slow")
+    assert slow == []
+    type(row).objects.filter(pk=row.pk).update(state="closed", closed_at=timezone.now())
+    call_command("analyse", "slow")
+    assert slow == [2]

@@ -15,7 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.models import Dataset, DraftJob, User
-from benchmark.models import Attempt, Detector, Dialogue, EvaluatedModel, Run
+from benchmark.models import Analysis, Attempt, Detector, Dialogue, EvaluatedModel, Run
+from benchmark.services import analyses, results
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +46,8 @@ PAGES = [
     ("dataset_runs", "dataset"),
     ("dialogue_detail", "dialogue"),
     ("results", ""),
+    ("analysis_list", ""),
+    ("analysis_detail", "analysis"),
     ("agreement", ""),
     ("detector_agreement", ""),
     ("validation_list", ""),
@@ -78,6 +81,7 @@ class Study:
     run: Run
     dialogue: Dialogue
     draft_job: DraftJob
+    analysis: Analysis
 
 
 def grow(over: Dataset, detector: Detector, by: User) -> Run:
@@ -103,7 +107,10 @@ def study(ada: User) -> Study:
     run = grow(over, detector, ada)
     dialogue = run.dialogues.filter(state="complete").first()
     assert dialogue is not None
-    return Study(over, run.model, detector, run, dialogue, DraftJob.objects.earliest("pk"))
+    result_set = results.default(over)
+    assert result_set is not None
+    analysis = analyses.request(kind="truncation", result_set=result_set, by=ada)
+    return Study(over, run.model, detector, run, dialogue, DraftJob.objects.earliest("pk"), analysis)
 
 
 def queries(client: Client, address: str) -> int:
