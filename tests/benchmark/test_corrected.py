@@ -14,7 +14,8 @@ from annotate.models import Dataset, LabelSet, User
 from annotate.models.labels import LabelSetState, Mode
 from annotate.models.people import Role
 from annotate.services import adjudication, labels
-from benchmark import correcting, frames_corrected
+from benchmark import charts, correcting, frames_corrected
+from benchmark.charts.beside import beside
 from benchmark.correcting import BIASED, METHODS, NO_PROBABILITIES, NOT_KNOWN, POOL, POST_STRATIFIED, Drawn
 from benchmark.designs import Kind, Plan
 from benchmark.models import Analysis, DetectorLabel, Response, ResultSet, ValidationSet
@@ -287,3 +288,17 @@ def test_a_set_of_other_results_of_the_dataset_serves_after_its_own(row: Validat
     newer = ResultSet.objects.create(dataset=over, name="newer")
     assert [one.pk for one in frames_corrected.closed_sets(newer)] == [row.pk]
     assert told(over, validation_set=str(row.pk))["set"] == row.label_set.name
+
+
+def test_the_figure_says_in_words_what_it_shows_and_leaves_a_place_for_what_is_undefined() -> None:
+    spec = beside(
+        [
+            {"name": "Model A", "estimate": "Detectors", "value": 0.5, "low": 0.4, "high": 0.6, "n": 70},
+            {"name": "Model A", "estimate": "Own labels", "value": None, "low": None, "high": None, "n": 18},
+        ],
+        metric="CorrTP@10",
+    )
+    assert "Model A, Detectors: 0.500 [0.400, 0.600]; Model A, Own labels: undefined." in spec["description"]
+    drawn = charts.render(spec, "svg").decode()
+    assert charts.render(spec, "svg").decode() == drawn
+    assert "Own labels" in drawn
