@@ -76,6 +76,18 @@ def test_two_images_by_hand() -> None:
     assert found.reason == [TOO_FEW]
 
 
+def test_a_repetition_without_answers_is_endlessly_far_off() -> None:
+    # Two of ten images have answers. Both are drawn in 1 - 2 x 0.9^10 + 0.8^10 = 0.410 of repetitions; t* then stays
+    # below r / s = 0.75 / 0.177 = 4.24; with one of them alone there is no spread, with none no ratio.
+    n, added = np.array([[1, 1] + [0] * 8]), np.array([[1, 0.5] + [0] * 8])
+    assert ratios(n, added, repetitions=10_000, rng=rng()).p[0] == pytest.approx(0.59, abs=0.02)
+
+
+def test_the_smallest_p_is_one_in_all_repetitions_and_the_observed_one() -> None:
+    sure = ratios(np.full((1, 400), 7), 3 + np.arange(400.0)[np.newaxis] % 3, repetitions=99, rng=rng())
+    assert sure.p.tolist() == [0.01]
+
+
 def test_what_has_no_interval_says_why() -> None:
     n = np.array([[0, 0, 0], [3, 0, 0], [2, 2, 2], [1, 2, 4]])
     added = np.array([[0, 0, 0], [2, 0, 0], [0, 0, 0], [1, 2, 4]], dtype=float)
