@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 from benchmark import published
 from benchmark.charts import Row as ChartRow
 from benchmark.frames import AVG, OVERALL, Cell, Masks, ModelRow, cells
+from benchmark.statistics.rates import Estimate
 
 MEASURE_NAMES = {"corr_tp": "CorrTP", "turn_corr": "TurnCorr", "corr_fp": "CorrFP"}
 LEVEL_NAMES = {
@@ -63,13 +64,20 @@ def _text(cell: Cell, which: str, *, first: bool) -> CellText:
     defined = found.value is not None
     return CellText(
         value=f"{found.value:.3f}" if defined else "",
-        interval=f"[{found.low:.3f}, {found.high:.3f}]" if defined else "",
+        interval=interval_text(found),
         of=f"{found.n:,} of {cell.planned:,}",
         gaps=f"gaps as no: {cell.filled:.3f}" if defined and not cell.complete and cell.filled is not None else "",
         reason=found.reason,
         query=f"{which}&level={cell.level}&column={quote(cell.column)}",
         first=first,
     )
+
+
+def interval_text(found: Estimate) -> str:
+    """An interval as pages print it, marked where it may cover less than it says; blank where there is none."""
+    if found.low is None or found.high is None:
+        return ""
+    return f"[{found.low:.3f}, {found.high:.3f}]{' †' if found.caution else ''}"
 
 
 @dataclass(frozen=True)

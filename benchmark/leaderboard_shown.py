@@ -13,7 +13,7 @@ from benchmark import families, progress
 from benchmark.comparability import Comparison
 from benchmark.families import Mark
 from benchmark.frames import LEVELS
-from benchmark.leaderboard import LEVEL_NAMES
+from benchmark.leaderboard import LEVEL_NAMES, interval_text
 from benchmark.leaderboard_choice import AS_NO, Choice
 from benchmark.leaderboard_page import Board, Entry
 from benchmark.statistics.rates import Estimate
@@ -126,7 +126,7 @@ def _row(entry: Entry, choice: Choice, mark: Mark) -> Row:
         badges=list(_badges(entry)),
         value=_rate(value.value),
         undefined=value.reason if value.value is None else "",
-        interval=_interval(value),
+        interval=interval_text(value),
         other=_other(entry, choice),
         at=f"{100 * value.value:.1f}" if value.value is not None else "",
         reach=f"M{100 * value.low:.1f} 0H{100 * value.high:.1f}"
@@ -156,7 +156,7 @@ def _other(entry: Entry, choice: Choice) -> str:
     if entry.published or entry.complete:
         return ""
     other, words = (entry.estimate, "gaps left out") if choice.gaps == AS_NO else (entry.filled, "gaps as no")
-    return f"{words}: {_rate(other.value)} {_interval(other)}".strip()
+    return f"{words}: {_rate(other.value)} {interval_text(other)}".strip()
 
 
 def _cells(entry: Entry, choice: Choice) -> Iterator[Cell]:
@@ -215,13 +215,3 @@ def _day(moment: datetime) -> str:
 
 def _rate(value: float | None) -> str:
     return UNTOLD if value is None else f"{value:.3f}"
-
-
-def _reach(value: Estimate) -> str:
-    return (
-        f"M{100 * value.low:.1f} 0H{100 * value.high:.1f}" if value.low is not None and value.high is not None else ""
-    )
-
-
-def _interval(value: Estimate) -> str:
-    return f"[{value.low:.3f}, {value.high:.3f}]" if value.low is not None and value.high is not None else ""

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from annotate.models import Dataset, User
-from benchmark import frames
+from benchmark import frames, leaderboard
 from benchmark.analyses import KINDS, digests, stratified
 from benchmark.analyses.inputs import CLASSES, Labels
 from benchmark.analyses.kinds import Section
@@ -16,6 +16,7 @@ from benchmark.models import Analysis, Detector, Response, ResultSet
 from benchmark.published import models as published_models
 from benchmark.services import analyses, results
 from benchmark.statistics.patterns import pack
+from benchmark.statistics.rates import Estimate
 from fpco_site.errors import Invalid
 from tests import factories
 from tests.demo_pages import client_of
@@ -162,6 +163,17 @@ def test_a_class_without_dialogues_has_no_place_in_the_ordering(ada: User, pair:
     labelled(over, "Early", pair, late)
     with pytest.raises(Invalid, match="no dialogue of location"):
         asked("stratified", over, ada)
+
+
+@pytest.mark.parametrize("name", ["results", "leaderboard"])
+def test_a_page_marks_intervals_that_may_cover_less(name: str, rita: User, pair: list[Detector]) -> None:
+    labelled(factories.dataset(items=3), "Early", pair, by_class)
+    page = client_of(rita).get(reverse(name)).content.decode()
+    (cell,) = frames.cells(frames.masks(counting_set(Dataset.objects.get())), "corr_tp", only_k=10, columns=["avg"])[:1]
+    assert leaderboard.interval_text(cell.estimate).endswith("] †")
+    assert leaderboard.interval_text(cell.estimate) in page
+    assert "fewer than 90 images" in page
+    assert leaderboard.interval_text(Estimate(0.5, 0.4, 0.6, 630, 315.0, images=90)) == "[0.400, 0.600]"
 
 
 @pytest.mark.parametrize("kind", ["intervals", "comparisons", "stratified"])
