@@ -16,7 +16,6 @@ from benchmark.frames import LEVELS
 from benchmark.leaderboard import LEVEL_NAMES, interval_text
 from benchmark.leaderboard_choice import AS_NO, Choice
 from benchmark.leaderboard_page import Board, Entry
-from benchmark.statistics.rates import Estimate
 
 UNTOLD = "–"
 PAPER = "2026-09"  # the month of arXiv 2609.03331v1
