@@ -4,6 +4,7 @@ Fonts are embedded (DejaVu's ancestor Bitstream Vera, which reportlab brings). N
 in a file.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from html import escape
@@ -12,7 +13,12 @@ from typing import Any
 
 REGULAR, BOLD = "Vera", "VeraBd"
 SMALL = 5.8  # points, of a table with many columns
+MANY = 8
+PADDING = 7.0  # points, both sides of a cell
+RIGHT = 2
 INK, SOFT, LINE = "#1f2328", "#57606a", "#d0d7de"
+
+_INTERVAL = re.compile(r"\[[^\[\]]{1,40}, [^\[\]]{1,40}\]")
 
 
 def pdf(title: str, subject: str, story: Callable[[float], list[Any]]) -> bytes:
@@ -88,11 +94,11 @@ def _footer(title: str, canvas: Any, document: Any) -> None:
 
 @cache
 def styles() -> dict[str, Any]:
-    """Paragraph styles: body, title, chapter, heading, soft; of cells: cell, head, number, number head, small, ..."""
+    """Paragraph styles: body, title, chapter, heading, soft; cell, head, number, number head, each of these small."""
     from reportlab.lib.styles import ParagraphStyle
 
     body = ParagraphStyle("body", fontName=REGULAR, fontSize=8, leading=11, textColor=INK, splitLongWords=1)
-    return {
+    made = {
         "body": body,
         "title": ParagraphStyle("title", body, fontName=BOLD, fontSize=15, leading=20),
         "chapter": ParagraphStyle(
@@ -102,15 +108,17 @@ def styles() -> dict[str, Any]:
             "heading", body, fontName=BOLD, fontSize=10.5, leading=14, spaceBefore=11, keepWithNext=1
         ),
         "soft": ParagraphStyle("soft", body, textColor=SOFT, spaceAfter=3),
-        "cell": ParagraphStyle("cell", body, fontSize=7, leading=9),
-        "head": ParagraphStyle("head", body, fontName=BOLD, fontSize=7, leading=9),
-        "number": ParagraphStyle("number", body, fontSize=7, leading=9, alignment=2),
-        "small": ParagraphStyle("small", body, fontName=BOLD, fontSize=SMALL, leading=SMALL + 1.6),
-        "small number": ParagraphStyle(
-            "small number", body, fontName=BOLD, fontSize=SMALL, leading=SMALL + 1.6, alignment=2
-        ),
-        "number head": ParagraphStyle("number head", body, fontName=BOLD, fontSize=7, leading=9, alignment=2),
     }
+    for before, size in (("", 7.0), ("small ", SMALL)):
+        cell = ParagraphStyle(f"{before}cell", body, fontSize=size, leading=size + 2)
+        head = ParagraphStyle(f"{before}head", cell, fontName=BOLD)
+        made |= {
+            cell.name: cell,
+            head.name: head,
+            f"{before}number": ParagraphStyle(f"{before}number", cell, alignment=RIGHT),
+            f"{before}number head": ParagraphStyle(f"{before}number head", head, alignment=RIGHT),
+        }
+    return made
 
 
 def facts(rows: Sequence[tuple[str, str]], width: float) -> list[Any]:
@@ -123,26 +131,39 @@ def facts(rows: Sequence[tuple[str, str]], width: float) -> list[Any]:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[int], width: float) -> Any:
-    """A table of words under their columns; `numeric` are those set to the right."""
+    """A table of words under their columns, smaller where there are many; `numeric` are those set to the right."""
     from reportlab.platypus import Paragraph
 
-    kinds = ["number" if at in numeric else "cell" for at in range(len(columns))]
-    heads = ["number head" if kind == "number" else "head" for kind in kinds]
+    small = "small " if len(columns) > MANY else ""
+    kinds = [f"{small}{'number' if at in numeric else 'cell'}" for at in range(len(columns))]
+    heads = [f"{small}{'number head' if at in numeric else 'head'}" for at in range(len(columns))]
     made = [
-        [Paragraph(markup(value), styles()[style]) for value, style in zip(row, named, strict=True)]
+        [Paragraph(markup(whole(value)), styles()[style]) for value, style in zip(row, named, strict=True)]
         for row, named in [(columns, heads), *((row, kinds) for row in rows)]
     ]
-    return grid(made, widths([columns, *rows], width), header=1)
+    return grid(made, widths(columns, rows, width, styles()[heads[0]].fontSize), header=1)
 
 
-def widths(rows: Sequence[Sequence[str]], width: float) -> list[float]:
-    """Columns as wide as their longest words ask, within bounds, together the width of the page."""
-    wanted = [
-        min(40, max(7, *(len(part) for row in rows for part in row[at].split() or [""])))
-        + min(20, max(len(row[at]) for row in rows) // 3)
-        for at in range(len(rows[0]))
-    ]
-    return [width * part / sum(wanted) for part in wanted]
+def whole(text: str) -> str:
+    """The text with no line broken inside an interval."""
+    return _INTERVAL.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
+
+
+def widths(columns: Sequence[str], rows: Sequence[Sequence[str]], width: float, size: float) -> list[float]:
+    """Columns that break no word where there is room, the rest shared by what their lines ask; together `width`."""
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+
+    known_signs()
+    words, lines = [], []
+    for at, head in enumerate(columns):
+        cells = [(head, BOLD), *((row[at], REGULAR) for row in rows)]
+        parts = [(part, font) for text, font in cells for part in whole(text).split(" ")]
+        words.append(min(0.6 * width, max(stringWidth(part, font, size) for part, font in parts) + PADDING))
+        lines.append(min(0.5 * width, max(stringWidth(text, font, size) for text, font in cells) + PADDING))
+    more = [max(0.0, line - word) for line, word in zip(lines, words, strict=True)]
+    share = max(0.0, min(1.0, (width - sum(words)) / (sum(more) or 1.0)))
+    made = [word + share * extra for word, extra in zip(words, more, strict=True)]
+    return [width * part / sum(made) for part in made]
 
 
 def grid(rows: list[list[Any]], columns: list[float], *, header: int, more: Sequence[tuple[Any, ...]] = ()) -> Any:

@@ -9,7 +9,6 @@ from benchmark.printed import Printed
 from benchmark.reports.content import Document, Part
 
 DOTS = 2.5  # pixels of a drawing per unit: about 300 an inch at the width of a line
-MANY = 8
 SHORT = 24  # rows of a table that is kept on one page
 TALL = 0.62  # of a page's height that a drawing may take
 
@@ -61,7 +60,7 @@ def _drawing(figure: dict[str, Any], width: float) -> list[Any]:
 
 def _table(table: Printed, width: float) -> list[Any]:
     story = [_said(table.caption, "soft")] if table.caption else []
-    story.append(_numbers(table, width) if len(table.heads) > MANY and table.by_first else _words(table, width))
+    story.append(_numbers(table, width) if len(table.heads) > made.MANY and table.by_first else _words(table, width))
     return [*story, *(_said(note, "soft") for note in table.notes)]
 
 
@@ -74,7 +73,7 @@ def _numbers(table: Printed, width: float) -> Any:
     """A table of many short numbers: its cells are set as they are, which no paragraph of its own slows down."""
     rows = [[made.printable(cell) for cell in row] for block in table.blocks for row in _once(block, True)]
     over = [cell for name, span in table.groups for cell in [made.printable(name), *[""] * (span - 1)]]
-    heads = [_said(head, "small number" if at else "small") for at, head in enumerate(table.heads)]
+    heads = [_said(head, "small number head" if at else "small head") for at, head in enumerate(table.heads)]
     first = max(len(row[0]) for row in table.cells) * made.SMALL * 0.62 + 6
     others = (width - first) / (len(table.heads) - 1)
     top = 1 if over else 0
