@@ -121,7 +121,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("results/<int:pk>/coverage.csv", results.coverage_csv, name="results_coverage"),
     # tables
     path("results/tables/", tables.table_page, name="tables"),
-    path("results/<int:pk>/tables/<slug:slug>.csv", tables.table_file, name="results_table"),
     path("results/<int:pk>/tables/<slug:slug>.<slug:form>", tables.table_file, name="results_table"),
     # analyses
     path("results/analyses/", analyses.analysis_list, name="analysis_list"),

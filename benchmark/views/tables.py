@@ -49,7 +49,7 @@ def table_page(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 @reader_required
-def table_file(request: HttpRequest, pk: int, slug: str, form: str = "csv") -> HttpResponse:
+def table_file(request: HttpRequest, pk: int, slug: str, form: str) -> HttpResponse:
     """One table as a download."""
     result_set = results.default(get_object_or_404(Dataset, pk=pk))
     if result_set is None or slug not in ENTRIES or form not in FORMS:

@@ -101,7 +101,7 @@ def test_when_aggregates_were_first_opened_is_told_once_a_person_and_page(
     row = opened(over, [ben])
     for _ in range(2):
         as_(ben).get(reverse("results"))
-        as_(ben).get(reverse("results_table", args=[over.pk, "corr_tp"]))
+        as_(ben).get(reverse("results_table", args=[over.pk, "corr_tp", "csv"]))
         as_(ada).get(reverse("agreement_set", args=[row.pk]))
     found = [line[1:] for line in rows(blindness_report.report(row), "Results and agreement")]
     assert found == [

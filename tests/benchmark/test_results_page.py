@@ -28,7 +28,7 @@ def run() -> Run:
 
 def test_the_page_shows_what_the_csv_says(as_: As, rita: User, run: Run) -> None:
     page = as_(rita).get(reverse("results")).content.decode()
-    sheet = as_(rita).get(reverse("results_table", args=[run.dataset.pk, "corr_tp"])).content.decode()
+    sheet = as_(rita).get(reverse("results_table", args=[run.dataset.pk, "corr_tp", "csv"])).content.decode()
     assert sheet.splitlines()[-1].startswith(f"{run.model.name},10,0.714,0.000,0.357")
     for number in ("0.714", "0.000", "0.357"):
         assert number in page
@@ -73,8 +73,8 @@ def test_a_dataset_without_detectors_says_so(as_: As, rita: User) -> None:
 @pytest.mark.parametrize("name", ["lea"])
 def test_annotators_find_no_results(as_: As, lea: User, run: Run, name: str) -> None:
     assert as_(lea).get(reverse("results")).status_code == 404
-    assert as_(lea).get(reverse("results_table", args=[run.dataset.pk, "corr_tp"])).status_code == 404
+    assert as_(lea).get(reverse("results_table", args=[run.dataset.pk, "corr_tp", "csv"])).status_code == 404
 
 
 def test_an_unknown_table_is_not_found(as_: As, rita: User, run: Run) -> None:
-    assert as_(rita).get(reverse("results_table", args=[run.dataset.pk, "corr_xx"])).status_code == 404
+    assert as_(rita).get(reverse("results_table", args=[run.dataset.pk, "corr_xx", "csv"])).status_code == 404

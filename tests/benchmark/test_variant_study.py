@@ -69,7 +69,7 @@ def test_pages_of_results_runs_and_datasets_show_it(
     for measure in ("corr_tp", "turn_corr", "corr_fp"):
         for axis in ("premise_class", "complexity", "category"):
             paths.append(f"{reverse('results')}?dataset={dataset.pk}&measure={measure}&axis={axis}")
-        paths.append(reverse("results_table", args=[dataset.pk, measure]))
+        paths.append(reverse("results_table", args=[dataset.pk, measure, "csv"]))
     for who in (ada, rita):
         client = as_(who)
         for path in paths:
