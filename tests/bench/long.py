@@ -26,6 +26,7 @@ def figures(servers: Servers, *, dialogues: int, postgres: bool = False) -> list
     return [
         Figure("answers stored a second, first tenth", first, "/s", on),
         Figure("answers stored a second, last tenth", last, "/s", on),
+        *(Figure(f"in tenth {number}", rate, "/s", on) for number, rate in enumerate(batch.tenths[1:-1], 2)),
         Figure("last tenth / first tenth", last / first, "", f"bound: 0.9; {on}"),
         Figure("time of the run", batch.seconds, "s", on),
         Figure("requests that left no answer", outcome.asked - outcome.stored, "", f"bound: 0; {on}"),
