@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.charts import parts
-from benchmark.charts.heat import NONE, ON_DEEP, ON_PALE, PALE_TO_DEEP, SWITCH
+from benchmark.charts.heat import NONE, ON_DEEP, ON_PALE, PALE_TO_DEEP, SQUARE, SWITCH
 from benchmark.charts.look import LIGHT, Look
 from benchmark.charts.parts import Data, Spec
 
@@ -75,7 +75,7 @@ def cell_map(
                 "tooltip": parts.tooltip(metric, fields),
             },
             "layer": [
-                {"mark": {"type": "rect", "stroke": "#8c959f", "strokeWidth": 0.5}, "encoding": {"color": shade}},
+                {"mark": SQUARE, "encoding": {"color": shade}},
                 {"mark": {"type": "text"}, "encoding": {"text": {"field": "text"}, "color": ink}},
             ],
         },

@@ -11,6 +11,7 @@ PALE, DEEP, NONE = "#eef5fa", "#00456e", "#e1e4e8"
 ON_PALE, ON_DEEP = "#1b2027", "#ffffff"
 SWITCH = 0.55
 PALE_TO_DEEP = (PALE, DEEP)
+SQUARE = {"type": "rect", "stroke": "#8c959f", "strokeWidth": 0.5, "invalid": None}  # undefined is drawn, too
 
 
 class Pair(TypedDict):
@@ -67,7 +68,7 @@ def heat_map(pairs: Sequence[Pair], names: Sequence[str], *, metric: str = "Cohe
             "tooltip": _tooltip(metric),
         },
         "layer": [
-            {"mark": {"type": "rect", "stroke": "#8c959f", "strokeWidth": 0.5}, "encoding": {"color": shade}},
+            {"mark": SQUARE, "encoding": {"color": shade}},
             {"mark": {"type": "text", "fontSize": 12}, "encoding": {"text": {"field": "text"}, "color": ink}},
         ],
     }

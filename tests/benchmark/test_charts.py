@@ -223,6 +223,7 @@ def test_a_cell_map_letters_each_cell_and_has_a_row_for_each_of_several_models()
     assert two["facet"]["row"]["sort"] == ["Model A", "Model B"]
     empty = cell_map([{**cell, "value": None, "n": 0} for cell in CELLS], metric="CorrTP@10", **MAP)
     assert "Model A, Identity: undefined." in empty["description"]
+    assert render(empty, "svg").decode().count('aria-roledescription="rect mark"') == 8
 
 
 def test_small_multiples_have_a_panel_a_model_and_a_style_a_class():
