@@ -107,7 +107,17 @@ def _offered(result_set: ResultSet) -> dict[str, Any]:
     return {
         "figures": [(figure, figure.title.format(k="K")) for figure in REGISTER.values()],
         "tables": ENTRIES.values(),
+        "fitting": _fitting(result_set),
         "analyses": [(row, KINDS[row.kind]) for row in content.stored(result_set).defer("result")],
         "sets": study_tables.sets(result_set),
         "pair": result_set.detectors.filter(primary=True).count() == 2,
     }
+
+
+def _fitting(result_set: ResultSet) -> set[str]:
+    """The tables that this dataset was made for: of people where some were asked, of words where there are variants."""
+    wanted = {
+        "pairwise_kappa": study_tables.sets(result_set).exists(),
+        "lexical_sensitivity": result_set.dataset.items.exclude(parent="").exists(),
+    }
+    return {slug for slug in ENTRIES if wanted.get(slug, True)}

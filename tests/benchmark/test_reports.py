@@ -46,6 +46,8 @@ def test_a_reader_chooses_a_worker_builds_and_the_reader_takes_it_away(over: Dat
     client = as_(rita)
     page = client.get(reverse("report")).content.decode()
     assert 'value="corr-tp-by-class"' in page
+    assert 'value="corr_tp" checked' in page
+    assert 'value="lexical_sensitivity">' in page  # there are no variants, so it is not ticked
     asked = {"figure": ["corr-tp-by-class", "nonsense"], "table": ["corr_tp", "detector_agreement"], "settings": "on"}
     client.post(reverse("report_new", args=[over.pk]), asked)
     report = Report.objects.get()
