@@ -179,14 +179,12 @@ def _models(result: Result, draws: list[dict[str, Any]]) -> Section:
     return Section(
         "Each model by itself",
         f"{own} of {known} models have the ordering over all images. The ordering of the means says nothing of single "
-        "models: here is the share of repetitions in which each one's own rates keep it.",
+        "models: here is the share of repetitions in which each one's own rates keep it, by images a cell, drawn with "
+        "replacement or without.",
         [
             Column("model", "Model"),
             Column("holds", "All images"),
-            *(
-                Column(key(draw), f"{draw['size']} a cell{'' if draw['replace'] else ', without'}", "rate")
-                for draw in done
-            ),
+            *(Column(key(draw), f"{draw['size']}{'' if draw['replace'] else ' without'}", "rate") for draw in done),
         ],
         rows,
     )

@@ -104,6 +104,7 @@ def groups(names: Sequence[str], different: set[frozenset[str]]) -> list[list[st
 
 
 def _absorbed(columns: set[frozenset[str]]) -> set[frozenset[str]]:
+    """Without columns that another holds: the sweep would drop them too, but till then they would multiply."""
     return {column for column in columns if not any(column < other for other in columns)}
 
 
