@@ -53,6 +53,7 @@ def keyed(data: Data, look: Look, pinned: Mapping[str, str]) -> tuple[Data, list
         return [row | {"key": row["model"]} for row in data], models, [pinned.get(m) or next(taken) for m in models]
     if pinned:
         data = [row | {"key": row["model"] if row["model"] in pinned else OTHERS} for row in data]
+        data.sort(key=lambda row: row["key"] != OTHERS)  # what comes last is drawn on top
         return data, [*pinned, OTHERS], [*pinned.values(), NEUTRAL]
     families = sorted({row["family"] for row in data}, key=family_place)
     return [row | {"key": row["family"]} for row in data], families, cycled(look.colours, len(families))
