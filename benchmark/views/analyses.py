@@ -59,6 +59,11 @@ class Entry:
     rows: list[Analysis]
     fields: list[Field]
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether the list of what is stored, and it alone, is asked for again: nobody's form changes under them."""
+        return any(row.unfinished for row in self.rows)
+
 
 @reader_required
 @require_safe
@@ -70,7 +75,6 @@ def analysis_list(request: HttpRequest) -> HttpResponse:
         "dataset": result_set.dataset if result_set else None,
         "datasets": datasets(),
         "entries": [_entry(kind, stored, result_set) for kind in KINDS.values()] if result_set else [],
-        "unfinished": any(row.unfinished for row in stored),
         "seed": analyses.SEED,
     }
     return render(request, "benchmark/analysis_list.html", context)

@@ -21,7 +21,8 @@ from benchmark.statistics.patterns import pack
 from fpco_site.errors import Invalid
 from tests import factories, published_release
 
-FALSE, TRUE = list(range(4, 11)), [1, 2, 3]
+FALSE = list(range(4, 11))
+DRAWN: set[tuple[str, str]] = set()  # one figure of each kind is drawn, which takes half a second
 
 
 def labels_of(corrections: Any, *, models: list[str], classes: list[str], **more: Any) -> Labels:
@@ -48,14 +49,16 @@ def labels_of(corrections: Any, *, models: list[str], classes: list[str], **more
 
 
 def result_of(slug: str, inputs: Any, **parameters: Any) -> dict[str, Any]:
-    """The result as it is stored, with every section and figure made of it once."""
+    """The result as it is stored, with every section made of it."""
     kind = KINDS[slug]
     ran = kind.run(inputs, {**kind.defaults, **parameters}, np.random.default_rng(1))
     stored: dict[str, Any] = json.loads(json.dumps(digests.plain(ran), allow_nan=False))
     for section in kind.sections(stored):
         assert section.words
         assert all(column.key in row for column in section.columns for row in section.rows)
-        assert section.figure is None or paper.figure(section.figure, "svg", "double").startswith(b"<svg")
+        if section.figure is not None and (slug, section.title) not in DRAWN:
+            assert paper.figure(section.figure, "svg", "double").startswith(b"<svg")
+            DRAWN.add((slug, section.title))
     return stored
 
 
