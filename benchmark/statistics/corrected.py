@@ -29,6 +29,8 @@ from benchmark.statistics.corrected_intervals import (
 FEW = 5  # true corrections, and others, without which no sensitivity and specificity are told
 COVERED = 90  # images from which on an interval is known to cover
 
+FEW_SEEN = f"fewer than {FEW} corrections, or others, among the labels: the interval may cover less than it says"
+
 NO_LABELS = "no human label of these answers"
 NO_ANSWERS = "no answer that the detectors labelled"
 ONE_LABEL = "one human label says nothing of how they spread"
@@ -188,7 +190,9 @@ def post_stratified(sample: Sample, counts: NDArray[np.int64], layout: Layout) -
         known = share(here.truth, here.weights, here.images)
         rates[strata == stratum] = known.value
         parts.append(_binary(float(n[strata == stratum].sum() / n.sum()), known))
-    return settled(Sum(0.0, tuple(parts), mean_variance(counts, rates)), sample, int(n.sum()), note=note)
+    yes = int((sample.truth > 0.5).sum())
+    told = "; ".join(filter(None, [note, FEW_SEEN if min(yes, sample.n - yes) < FEW else ""]))
+    return settled(Sum(0.0, tuple(parts), mean_variance(counts, rates)), sample, int(n.sum()), note=told)
 
 
 def prediction_powered(

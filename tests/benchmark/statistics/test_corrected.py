@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from benchmark.statistics.corrected import (
     FEW,
+    FEW_SEEN,
     NO_BETTER,
     NO_LABELS,
     ONE_LABEL,
@@ -110,6 +111,16 @@ def test_limits_of_two_strata_recover_wilsons_variances() -> None:
     assert high == pytest.approx(0.36 + math.hypot(0.4 * (u1 - 0.9), 0.6 * u2))
 
 
+def test_shares_of_one_group_go_together_as_a_multinomials_do() -> None:
+    """0.3 at score 1 and 0.2 at -1, the rest at 0: shares correlate by -sqrt(0.3 * 0.2 / (0.7 * 0.8))."""
+    part = Part(1.0, np.array([0.0, 1.0, -1.0]), np.array([0.5, 0.3, 0.2]), np.full(3, 50.0))
+    low, high = Sum(0.0, (part,), 0.0).limits()
+    (l1, u1), (l2, u2) = ([float(x) for x in wilson(p, 50.0)] for p in (0.3, 0.2))
+    together = math.sqrt(0.3 * 0.2 / (0.7 * 0.8))
+    for reach, (one, two) in ((0.1 - low, (0.3 - l1, u2 - 0.2)), (high - 0.1, (u1 - 0.3, 0.2 - l2))):
+        assert reach == pytest.approx(math.sqrt(one**2 + two**2 + 2 * together * one * two))
+
+
 def test_an_interval_keeps_a_width_where_no_error_was_seen() -> None:
     for estimator in ESTIMATORS:
         found = estimator(labels({(1, 1): 20, (0, 0): 20}), answers(500, 500), ONE)
@@ -125,6 +136,13 @@ def test_labels_of_one_image_count_as_fewer() -> None:
     assert share(truth, np.ones(20), pairs).size == pytest.approx(0.25 / (10 / 9 * 10 / 400))
     assert share(np.ones(20), np.ones(20), pairs).size == pytest.approx(10)
     assert share(truth, np.ones(20), np.arange(20)).size == pytest.approx(19)
+
+
+def test_labels_of_one_image_never_count_as_more_than_they_are() -> None:
+    """Two labels an image that always differ vary not at all over images, and still are 20 labels."""
+    truth, pairs = np.tile([1.0, 0.0], 10), np.repeat(np.arange(10), 2)
+    assert share(truth, np.ones(20), pairs).size == pytest.approx(20)
+    assert share(np.append(truth, [1.0, 1.0]), np.ones(22), np.append(pairs, [10, 10])).size == pytest.approx(22)
 
 
 def test_unequal_weights_count_as_fewer() -> None:
@@ -195,7 +213,7 @@ def test_yes_and_no_can_be_swapped(cells: dict[tuple[int, int], int], population
     other = Sample(1 - sample.truth, 3 - sample.patterns, sample.weights, sample.images)
     for estimator in ESTIMATORS:
         one, two = estimator(sample, counts, PAIR), estimator(other, counts[:, ::-1], PAIR)
-        if estimator is post_stratified and (one.note or two.note):
+        if estimator is post_stratified and "joined" in one.note + two.note:
             continue  # which neighbour an empty stratum is joined with is not symmetric
         assert (one.value is None) == (two.value is None)
         if one.value is not None and two.value is not None:
@@ -267,6 +285,12 @@ def test_an_empty_stratum_is_joined_only_where_all_answers_were_drawn_alike() ->
     assert by_label.value is None
     assert "nobody labelled the 10.0% of answers" in by_label.reason
     assert "nobody labelled the 10.0% of answers" in prediction_powered(sample, counts, BY_LABEL).reason
+
+
+def test_an_interval_from_hardly_any_correction_says_that_it_may_cover_less() -> None:
+    few = post_stratified(labels({(1, 1): 4, (0, 0): 90}), answers(960, 40), ONE)
+    assert few.note == FEW_SEEN
+    assert post_stratified(labels({(1, 1): 5, (0, 0): 90}), answers(960, 40), ONE).note == ""
 
 
 # More labels ----------------------------------------------------------------------------------------
