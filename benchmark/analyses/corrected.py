@@ -176,7 +176,9 @@ def _row(level: str, method: str, found: Corrected, uncorrected: Corrected) -> d
         "more": found.more,
         "more_reason": found.more_reason,
         "reason": found.reason,
-        "caution": found.note or ("" if method == PARTIAL else caution(found.value, found.images)),
+        "caution": "; ".join(
+            filter(None, [found.note, "" if method == PARTIAL else caution(found.value, found.images)])
+        ),
     }
 
 
