@@ -81,11 +81,9 @@ def protocol_of(found: Masks) -> Aspect:
 
 
 def published_column(detector: Detector) -> str | None:
-    """The paper's column of the same detector: by its model, or by name where a release names no model."""
-    for name, (provider, model_id) in DETECTORS.items():
-        if (detector.provider, detector.model_id.lower()) == (provider, model_id):
-            return name
-    return detector.slug if detector.provider == IMPORTED and detector.slug in DETECTORS else None
+    """The paper's column of the same detector, by its model: a release may call its detectors anything."""
+    model = (detector.provider, detector.model_id.lower())
+    return next((name for name, theirs in DETECTORS.items() if theirs == model), None)
 
 
 def _prompts(run: Run, detectors: Sequence[Detector]) -> Aspect:

@@ -141,7 +141,7 @@ def _theirs(found: Masks | None, choice: Choice, detectors: Sequence[Detector]) 
     if where:
         return [], [f"The paper prints no rate of single models for {' and '.join(where)}, so its rows are left out."]
     if column is None:
-        return [], [f"The paper has no detector like {choice.column}, so its rows are left out."]
+        return [], [f"{choice.column} isn't known to be a detector of the paper, so the paper's rows are left out."]
     if choice.k not in published_turns(choice.measure):
         return [], [f"The paper prints no {choice.metric}, so its rows are left out."]
     return [_their(model, choice, column) for model in published.models()], []
@@ -263,6 +263,7 @@ def _record(choice: Choice, row: Entry) -> dict[str, Any]:
         "low_gaps_as_no": row.filled.low,
         "high_gaps_as_no": row.filled.high,
         "reason": row.estimate.reason,
+        "caution": row.estimate.caution,
         **{f"value_{level}": row.classes.get(level) for level in LEVELS["premise_class"]},
         "labelled": row.labelled,
         "with_text": row.turns.with_text if row.turns else None,

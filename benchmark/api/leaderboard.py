@@ -44,6 +44,7 @@ class EntrySerializer(serializers.Serializer[Any]):
     low_gaps_as_no = serializers.FloatField(allow_null=True)
     high_gaps_as_no = serializers.FloatField(allow_null=True)
     reason = serializers.CharField(allow_blank=True)
+    caution = serializers.CharField(allow_blank=True)
     value_identity = serializers.FloatField(allow_null=True)
     value_attribute = serializers.FloatField(allow_null=True)
     value_location = serializers.FloatField(allow_null=True)

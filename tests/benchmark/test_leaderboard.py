@@ -195,7 +195,7 @@ def test_what_the_paper_does_not_print_is_left_out_with_a_sentence(rita_sees: Ca
     labelled()
     for asked, why in (
         ({"category": "food"}, "no rate of single models for food"),
-        ({"column": "one"}, "no detector like one"),
+        ({"column": "one"}, "one isn&#x27;t known to be a detector of the paper"),
     ):
         page = rita_sees("leaderboard", **asked).content.decode()
         assert why in page
