@@ -153,6 +153,8 @@ SPECTACULAR_SETTINGS = {
         "JobMode": "benchmark.models.detectors.JobMode",
         "BatchState": "benchmark.models.batches.BatchState",
         "ReleaseState": "benchmark.models.releases.ReleaseState",
+        "AnalysisState": "benchmark.models.results.AnalysisState",
+        "Match": "benchmark.api.leaderboard.VERDICTS",
         "ItemState": "annotate.models.items.ItemState",
     },
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],

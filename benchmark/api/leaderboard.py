@@ -15,7 +15,7 @@ from benchmark import leaderboard_choice, leaderboard_page
 from benchmark.frames import LEVELS, MEASURES
 from benchmark.views.leaderboard import board_of
 
-_VERDICTS = ("matches", "differs", "unknown")
+VERDICTS = ("matches", "differs", "unknown")
 
 
 class EntrySerializer(serializers.Serializer[Any]):
@@ -57,10 +57,10 @@ class EntrySerializer(serializers.Serializer[Any]):
     empty = serializers.IntegerField(allow_null=True)
     failed = serializers.IntegerField(allow_null=True)
     not_asked = serializers.IntegerField(allow_null=True)
-    protocol = serializers.ChoiceField(choices=_VERDICTS)
-    prompts = serializers.ChoiceField(choices=_VERDICTS)
-    settings = serializers.ChoiceField(choices=_VERDICTS)
-    detectors = serializers.ChoiceField(choices=_VERDICTS)
+    protocol = serializers.ChoiceField(choices=VERDICTS)
+    prompts = serializers.ChoiceField(choices=VERDICTS)
+    settings = serializers.ChoiceField(choices=VERDICTS)
+    detectors = serializers.ChoiceField(choices=VERDICTS)
     protocol_why = serializers.CharField()
     prompts_why = serializers.CharField()
     settings_why = serializers.CharField()
