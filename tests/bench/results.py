@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmark.statistics.patterns import ItemCounts, cumulative_windows, mean_item_counts, single_windows
 from fpco_site.devtools import bootstrap
 from tests import published_release, services
 from tests.bench.figures import Figure, Servers
@@ -134,7 +135,7 @@ def counting(python: str, folder: Path) -> list[Row]:
     seconds, processor = middle(ours)
     on = "each model, detector and mean, turn and cutoff, class, complexity, category and overall"
     return [
-        ("from stored patterns to all counts", seconds, "s", f"{processor}; with the interval of each; {on}"),
+        ("from stored patterns to all counts", seconds, "s", f"{processor}; {on}"),
         (f"DuckDB {VERSION}: from labels in Parquet to all counts", theirs["median"], "s", on),
         ("ours / DuckDB", seconds / theirs["median"], "x", "bound: 1; medians of nine, one after the other"),
     ]
@@ -158,20 +159,26 @@ def write_labels(path: Path) -> None:
         writer.writerows(cursor.fetchall())
 
 
-def all_counts() -> dict[tuple[str, str], Any]:
-    """Rates by measure and column, arrays of shape (model, turn, level); nothing is taken from what is kept."""
+def all_counts() -> dict[tuple[str, str], ItemCounts]:
+    """Counts by measure and column, arrays of shape (model, turn, level); nothing is taken from what is kept."""
     from django.db import transaction
 
     from benchmark import frames
 
     with transaction.atomic():
         found = frames.masks(result_set())
-    keep = np.stack(list(all_levels(found).values()))
-    return {
-        (measure, column): frames.measure_rates(found, measure, column, keep)
-        for measure in frames.MEASURES
-        for column in found.columns
-    }
+    held = np.stack(list(all_levels(found).values())).T.astype(np.float64)
+    made = {}
+    for measure in frames.MEASURES:
+        turns = found.measured_turns(measure)
+        windows = single_windows(turns) if measure == "turn_corr" else cumulative_windows(turns)
+        for column in found.columns:
+            at = frames.chosen_detectors(found, column)
+            counts = mean_item_counts(
+                [found.labelled[:, one] for one in at], [found.correction[:, one] for one in at], windows
+            )
+            made[measure, column] = ItemCounts(counts.n @ held, counts.corrections @ held)
+    return made
 
 
 def all_levels(found: Any) -> dict[str, Any]:
@@ -180,7 +187,7 @@ def all_levels(found: Any) -> dict[str, Any]:
     return {name: keep for axis in frames.BREAKDOWNS for name, keep in frames.levels(found, axis).items()}
 
 
-def compare(ours: dict[tuple[str, str], Any], theirs: list[list[Any]]) -> None:
+def compare(ours: dict[tuple[str, str], ItemCounts], theirs: list[list[Any]]) -> None:
     """Both must say the same, count by count."""
     from benchmark import frames
 
@@ -195,8 +202,8 @@ def compare(ours: dict[tuple[str, str], Any], theirs: list[list[Any]]) -> None:
         for measure, row in [*singles, (cumulative, counts[6:])]:
             place = at[0], found.measured_turns(measure).index(int(turn)), at[2]
             for column, n, corrections in zip(found.columns, row[::2], row[1::2], strict=True):
-                rates = ours[measure, column]
-                if (rates.n[place], rates.corrections[place]) != (n, corrections):
+                counted = ours[measure, column]
+                if (counted.n[place], counted.corrections[place]) != (n, corrections):
                     raise RuntimeError(f"DuckDB counts otherwise: {measure} {column} {model} {turn} {level}")
 
 
