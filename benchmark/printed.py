@@ -59,6 +59,8 @@ class Printed:
         Whether rows that share their first cell belong together, so that it is printed once.
     notes : list of str
         Sentences under the table.
+    sources : list of list of str
+        For each cell the query that asks for the answers behind it, empty where there are none.
     """
 
     name: str
@@ -70,6 +72,13 @@ class Printed:
     words: int = 1
     by_first: bool = False
     notes: Sequence[str] = ()
+    sources: Sequence[Sequence[str]] = ()
+
+    @property
+    def sourced(self) -> list[list[list[tuple[str, str]]]]:
+        """The rows that belong together, each cell with its source."""
+        sources = iter(self.sources or [[""] * len(row) for row in self.cells])
+        return [[list(zip(row, next(sources), strict=True)) for row in block] for block in self.blocks]
 
     @property
     def blocks(self) -> list[list[list[str]]]:

@@ -1,6 +1,7 @@
 """The study's tables 5, 6 and 7 in their published shape: `corr_tp`, `turn_corr`, `corr_fp`."""
 
 from typing import Literal
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -99,7 +100,22 @@ def measure_table(found: Masks, measure: str, rounding: Rounding = "exact") -> P
         groups=[("", 2), *((LEVEL_NAMES[level], len(found.columns)) for level in LEVELS)],
         by_first=True,
         notes=_notes(found, measure, rows, rounding),
+        sources=[_sources(found, measure, row) for row in rows],
     )
+
+
+def _sources(found: Masks, measure: str, row: dict[str, str]) -> list[str]:
+    """What asks for the dialogues behind each cell of a row; nothing behind a rate that is undefined."""
+    asked = {"model": row["model"], "measure": measure, "k": row["k"], "axis": "premise_class"}
+    return [
+        "",
+        "",
+        *(
+            urlencode({**asked, "level": level, "column": column}) if row[f"{level}_{column}"] else ""
+            for level in LEVELS
+            for column in found.columns
+        ),
+    ]
 
 
 def _notes(found: Masks, measure: str, rows: Table, rounding: Rounding) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from benchmark.frames_agreement import (
     FALSE,
@@ -173,7 +174,14 @@ def kappa_table(found: Frame) -> Printed:
     caption = f"Cohen's kappa of each pair of raters on the labelled answers{turns}, overall and by class. {_INTERVALS}"
     caption += _SIMULATED if any(row.simulated for row in rows) else ""
     name = "pairwise_kappa" if found.premise == FALSE else "pairwise_kappa_correct"
-    return Printed(name, caption, table, heads, cells, notes=_reasons(rows))
+    premise = {"premise": found.premise}
+    sources = [["", *(_source(row, level, "shared", **premise) for level in levels)] for row in rows]
+    return Printed(name, caption, table, heads, cells, notes=_reasons(rows), sources=sources)
+
+
+def _source(row: PairRow, level: str, cell: str, **more: str) -> str:
+    """What asks for the answers of a pair at a level."""
+    return urlencode({"first": row.first.key, "second": row.second.key, **more, "level": level, "cell": cell})
 
 
 def _reasons(rows: Sequence[PairRow]) -> list[str]:
@@ -220,7 +228,10 @@ def detector_table(row: PairRow) -> Printed:
     )
     missing = row.levels[OVERALL].left_out.n
     gaps = [f"{missing:,} planned answers without a label of either detector are left out."] if missing else []
-    return Printed("detector_agreement", caption, table, heads, cells, notes=[*gaps, *_reasons([row])])
+    behind = (*["shared"] * 5, "both", "neither", "first_only", "second_only")
+    sources = [["", *(_source(row, level, cell) for cell in behind)] for level in row.levels]
+    notes = [*gaps, *_reasons([row])]
+    return Printed("detector_agreement", caption, table, heads, cells, notes=notes, sources=sources)
 
 
 def _detector_line(row: PairRow, level: str) -> dict[str, str]:

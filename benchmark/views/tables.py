@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -64,9 +65,21 @@ def _shown(request: HttpRequest, result_set: ResultSet, entry: Entry) -> dict[st
     asked = {"set": chosen.pk} if chosen else {"rounding": "published"} if _rounding(request) == "published" else {}
     shown: dict[str, Any] = {"sets": sets, "chosen": chosen, "query": f"?{urlencode(asked)}" if asked else ""}
     try:
-        return shown | {"printed": _made(request, result_set, entry, entry.slug)}
+        printed = _made(request, result_set, entry, entry.slug)
+        return shown | {"printed": printed, "behind": _behind(request, result_set.dataset, entry, chosen)}
     except (Invalid, Withheld) as refused:
         return shown | {"reason": refused.message}
+
+
+def _behind(request: HttpRequest, dataset: Dataset, entry: Entry, chosen: ValidationSet | None) -> str:
+    """How addresses of the answers behind the table's numbers begin; none for whoever must not see answers."""
+    if blindness.withheld_from(person_of(request), dataset):
+        return ""
+    if entry.slug == "detector_agreement":
+        return f"{reverse('detector_answers', args=[dataset.pk])}?"
+    if chosen:
+        return f"{reverse('agreement_answers', args=[chosen.pk])}?"
+    return f"{reverse('results_cell')}?dataset={dataset.pk}&"
 
 
 def _made(request: HttpRequest, result_set: ResultSet, entry: Entry, name: str) -> Printed:

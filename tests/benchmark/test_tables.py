@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Callable
+from html import unescape
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from django.urls import reverse
 
 from annotate.models import Dataset, User
 from annotate.models.protocols import STUDY
+from annotate.services import labels as label_sets
 from benchmark.models import Exposure, Response
 from benchmark.printed import PART, Printed, md, tex
 from benchmark.services import analyses, results, validation
@@ -216,6 +218,36 @@ def test_people_are_compared_from_the_set_that_is_chosen(
     assert "Labelling goes on" in page
     for form in FORMS:
         assert "H1" in get(as_(rita), over, "pairwise_kappa", form, set=str(first.pk))
+
+
+@pytest.mark.parametrize("slug", ["corr_tp", "turn_corr", "corr_fp", "detector_agreement", "pairwise_kappa"])
+def test_every_number_leads_to_the_answers_behind_it(
+    slug: str, over: Dataset, rita: User, lea: User, lou: User, as_: As
+) -> None:
+    row = validation.open(dataset=over, annotators=[lea, lou], by=None, per_cell=1, seed=1)
+    label_sets.close(label_set=row.label_set, by=None)
+    client = as_(rita)
+    page = client.get(reverse("tables"), {"table": slug}).content.decode()
+    found = re.findall(r'<td class="num[^"]*"><a href="([^"]+)">([^<]+)</a>', page)
+    assert found
+    of_none = re.findall(r'<td class="num[^"]*">(?:\d{1,2}|–)</td>', page)  # K, and what is undefined
+    assert page.count('<td class="num') == len(found) + len(of_none)
+    for link, _ in found[:3] + found[-3:]:
+        assert client.get(unescape(link)).status_code == 200, link
+
+
+def test_a_correction_rate_leads_to_as_many_answers_as_it_counts(over: Dataset, rita: User, as_: As) -> None:
+    client = as_(rita)
+    page = client.get(reverse("tables"), {"table": "detector_agreement"}).content.decode()
+    link, both = re.findall(r'<a href="([^"]+cell=both)">([^<]+)</a>', page)[0]
+    assert f"{both} answer" in client.get(unescape(link)).content.decode()
+
+
+def test_who_labels_finds_no_way_to_answers_in_a_table(over: Dataset, ada: User, lou: User, as_: As) -> None:
+    validation.open(dataset=over, annotators=[ada, lou], by=None, per_cell=1, seed=1)
+    page = as_(ada).get(reverse("tables"), {"table": "corr_tp"}).content.decode()
+    assert '<td class="num' in page
+    assert '<td class="num"><a' not in page
 
 
 def test_who_labels_sees_every_table_but_the_one_of_people(over: Dataset, ada: User, lou: User, as_: As) -> None:
