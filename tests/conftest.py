@@ -1,5 +1,6 @@
 """The cast and the clients that all tests share."""
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,8 +19,8 @@ from tests.engine import FAST, Background
 # Local models have an environment of their own: `python -m tests.run local`.
 collect_ignore = ["local"]
 
-# A busy machine is no failure: examples have no time limit of their own.
-settings.register_profile("fpco", deadline=None)
+# A busy machine is no failure: examples have no time limit of their own. FPCO_EXAMPLES=1000 looks longer.
+settings.register_profile("fpco", deadline=None, max_examples=int(os.environ.get("FPCO_EXAMPLES", "50")))
 settings.load_profile("fpco")
 
 

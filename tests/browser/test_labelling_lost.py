@@ -232,6 +232,8 @@ def test_a_press_under_somebody_elses_session_is_kept_for_its_own_person(
     row = factories.label_set(factories.dataset(), [lea, lou])
     sign_in(page, lea)
     start(page, row)
+    # What the page still asks for would bring a cookie of its own in the middle of the sign-in.
+    page.wait_for_load_state("networkidle")
     page.context.clear_cookies()
     other = page.context.new_page()
     sign_in(other, lou)
