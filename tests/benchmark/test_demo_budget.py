@@ -13,7 +13,7 @@ BUDGET = 30
 # What an address that was only tried may say: what is missing, not yours, or for a POST alone.
 REFUSALS = {400, 403, 404, 405}
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(900)]
 
 
 def repeated(visit: Visit) -> str:
