@@ -3,7 +3,9 @@
 import math
 import os
 import secrets
+import tempfile
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -125,18 +127,25 @@ def database(name: str, default: str) -> dict[str, Any]:
     return config
 
 
+def _keep_first(path: Path, value: str) -> None:
+    """Write a file (mode 600) that is there only once it is whole; of processes that start together, one writes it."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:
+        file.write(value)
+        file.flush()
+        with suppress(FileExistsError):
+            os.link(file.name, path)
+
+
 def secret(name: str, path: Path, *, length: int = 64) -> str:
     """The secret from the environment; else one of `length` random bytes, made once and kept in `path` (mode 600)."""
     given = text(name)
     if given:
         return given
-    try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(length))
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise ImproperlyConfigured(f"{path} can't be written ({error.strerror}).") from error
+    if not path.exists():
+        try:
+            _keep_first(path, secrets.token_urlsafe(length))
+        except OSError as error:
+            raise ImproperlyConfigured(f"{path} can't be written ({error.strerror}).") from error
     kept = path.read_text().strip()
     if not kept:
         raise ImproperlyConfigured(f"{path} is empty: remove it, or set {name}.")
