@@ -190,57 +190,37 @@ def record(
     """
     if task.label_set_id != assignment.label_set_id:
         raise Invalid("This task is not part of this set.")
-    return put(
-        held=lock(assignment),
-        task=task.pk,
+    made = Label(
+        task_id=task.pk,
         detect=detect,
-        client=client,
-        sequence=sequence,
         unsure=unsure,
         comment=comment,
         seconds=seconds,
         guideline=guideline,
-        simulated=simulated,
-    )
-
-
-def put(
-    *,
-    held: Assignment,
-    task: uuid.UUID,
-    detect: bool,
-    client: uuid.UUID,
-    sequence: int,
-    unsure: bool = False,
-    comment: str = "",
-    seconds: float | None = None,
-    guideline: Guideline | None = None,
-    simulated: bool = False,
-) -> Label:
-    """What `record` does once the assignment is held and the task known to be of its set."""
-    if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds <= LONGEST):
-        raise Invalid("The seconds of a label are between 0 and those of a day.")
-    known = label_rows.known(assignment=held.pk, task=task, client=client, sequence=sequence)
-    if known is None or known[0] != sequence:
-        refuse_locked(held)
-    else:
-        _refuse_other(known[1], detect)
-    if known is not None:
-        return Label.objects.filter(task=task, assignment=held.pk).latest("id")
-    if held.label_set.mode == Mode.POOL:
-        LabelClaim.objects.filter(task=task, assignment=held.pk).delete()
-    made = Label(
-        task_id=task,
-        assignment_id=held.pk,
-        detect=detect,
-        unsure=unsure,
-        comment=comment.strip(),
-        seconds=seconds,
-        guideline_id=guideline.pk if guideline else _newest_guideline(held.label_set_id),
         client=client,
         sequence=sequence,
         simulated=simulated,
     )
+    return put(held=lock(assignment), made=made)
+
+
+def put(*, held: Assignment, made: Label) -> Label:
+    """What `record` does once the assignment is held; `made` is a new label, of a task known to be of its set."""
+    if made.seconds is not None and not (math.isfinite(made.seconds) and 0 <= made.seconds <= LONGEST):
+        raise Invalid("The seconds of a label are between 0 and those of a day.")
+    known = label_rows.known(assignment=held.pk, task=made.task_id, client=made.client, sequence=made.sequence)
+    if known is None or known[0] != made.sequence:
+        refuse_locked(held)
+    else:
+        _refuse_other(known[1], made.detect)
+    if known is not None:
+        return Label.objects.filter(task=made.task_id, assignment=held.pk).latest("id")
+    if held.label_set.mode == Mode.POOL:
+        LabelClaim.objects.filter(task=made.task_id, assignment=held.pk).delete()
+    made.assignment_id = held.pk
+    made.comment = made.comment.strip()
+    if made.guideline_id is None:
+        made.guideline_id = _newest_guideline(held.label_set_id)
     return label_rows.insert(made)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from annotate.models import Assignment, LabelTask, User
+from annotate.models import Assignment, Label, LabelTask, User
 from annotate.services import guidelines, label_rows, labels
 from fpco_site import turns
 from fpco_site.errors import Invalid
@@ -60,15 +60,15 @@ def store(*, person: User, label_set: int, task: uuid.UUID, press: Press) -> Ass
     held = label_rows.hold(label_set=label_set, person=person.pk)
     if held is None or task not in labels.places_of(held):
         raise LabelTask.DoesNotExist
-    labels.put(
-        held=held,
-        task=task,
+    made = Label(
+        task_id=task,
         detect=press.detect,
-        client=press.client,
-        sequence=press.sequence,
         unsure=press.unsure,
         comment=press.comment,
         seconds=press.seconds,
         guideline=guidelines.seen(held, press.guideline) if press.guideline else None,
+        client=press.client,
+        sequence=press.sequence,
     )
+    labels.put(held=held, made=made)
     return held
