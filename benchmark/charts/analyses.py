@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark.charts.look import LIGHT, OKABE_ITO, SHAPES
-from benchmark.charts.parts import Spec, chart
+from benchmark.charts.parts import Spec, chart, cycled, in_order, tooltip
 
 type Rows = Sequence[dict[str, Any]]
 
@@ -23,7 +23,7 @@ SHADES = {
 
 def class_means(rows: Rows, *, metric: str) -> Spec:
     """A line for each premise class over the cutoffs, with its interval as a band; rows: `k`, `class`, `value`, ..."""
-    names = _in_order(row["class"] for row in rows)
+    names = in_order(row["class"] for row in rows)
     x = {"field": "k", "type": "ordinal", "title": "K", "axis": {"labelAngle": 0}}
     colour = _nominal("class", names, OKABE_ITO)
     lines = {
@@ -32,7 +32,7 @@ def class_means(rows: Rows, *, metric: str) -> Spec:
             "y": _rate("value", f"{metric}, mean over models"),
             "color": colour,
             "shape": _nominal("class", names, SHAPES),
-            "tooltip": [_text("class", "Class"), _number("k", "K", ""), *_estimate(metric)],
+            "tooltip": [_text("class", "Class"), _number("k", "K", ""), *tooltip(metric, {})],
         },
     }
     band = {
@@ -72,7 +72,7 @@ def changes(rows: Rows, *, title: str, threshold: float) -> Spec:
 
 def pattern_bars(rows: Rows) -> Spec:
     """A bar of whole dialogues for each model, cut by pattern; rows: `model`, `pattern`, `share`, `n`."""
-    order = _in_order(row["model"] for row in rows)
+    order = in_order(row["model"] for row in rows)
     names = list(SHADES)
     data = [{**row, "place": names.index(row["pattern"])} for row in rows]
     share = {"field": "share", "type": "quantitative", "stack": "zero", "title": "Share of dialogues"}
@@ -104,7 +104,7 @@ def pattern_bars(rows: Rows) -> Spec:
 
 def scatter(rows: Rows, *, x_title: str, y_title: str) -> Spec:
     """A mark for each model at two rates with both intervals, coloured and shaped by family, its `rank` beside it."""
-    families = _in_order(row["family"] for row in rows)
+    families = in_order(row["family"] for row in rows)
     x = {"field": "x", "type": "quantitative", "title": x_title, "scale": {"domain": [0, 1]}}
     y = {"field": "y", "type": "quantitative", "title": y_title, "scale": {"zero": True}}
     colour = _nominal("family", families, OKABE_ITO)
@@ -144,7 +144,7 @@ def scatter(rows: Rows, *, x_title: str, y_title: str) -> Spec:
 
 def agreement_by_turn(rows: Rows) -> Spec:
     """A line for each repeated pair of runs over the turns; rows: `pair`, `turn`, `value`, ..."""
-    names = _in_order(row["pair"] for row in rows)
+    names = in_order(row["pair"] for row in rows)
     said = "; ".join(f"{row['pair']} at turn {row['turn']}: {_words(row['value'])}" for row in rows)
     return _spec(f"Share of answers that got the same label in both runs, by turn. {said}.", rows) | {
         "width": 420,
@@ -155,21 +155,21 @@ def agreement_by_turn(rows: Rows) -> Spec:
             "y": _rate("value", "Same label in both runs") | {"scale": {"domain": [0, 1]}},
             "color": _nominal("pair", names, OKABE_ITO),
             "shape": _nominal("pair", names, SHAPES),
-            "tooltip": [_text("pair", "Runs"), _number("turn", "Turn", ""), *_estimate("Same label")],
+            "tooltip": [_text("pair", "Runs"), _number("turn", "Turn", ""), *tooltip("Same label", {})],
         },
     }
 
 
 def substitutions(rows: Rows, *, metric: str) -> Spec:
     """For each model a bar a class and set of substitutions; rows: `model`, `class`, `set`, `value`, ..."""
-    models, classes = _in_order(row["model"] for row in rows), _in_order(row["class"] for row in rows)
+    models, classes = in_order(row["model"] for row in rows), in_order(row["class"] for row in rows)
     said = "; ".join(f"{row['model']}, {row['class']}, set {row['set']}: {_words(row['value'])}" for row in rows)
     bar = {
         "mark": {"type": "bar"},
         "encoding": {
             "y": _rate("value", metric),
             "color": _nominal("set", ["A", "B"], SETS),
-            "tooltip": [_text("model", "Model"), _text("class", "Class"), _text("set", "Set"), *_estimate(metric)],
+            "tooltip": [_text("model", "Model"), _text("class", "Class"), _text("set", "Set"), *tooltip(metric, {})],
         },
     }
     whisker = {
@@ -197,12 +197,8 @@ def _spec(description: str, data: Rows, *, columns: int = 1) -> Spec:
     return chart([dict(row) for row in data], description, LIGHT, columns=columns)
 
 
-def _in_order(values: Any) -> list[str]:
-    return list(dict.fromkeys(values))
-
-
 def _nominal(field: str, names: Sequence[str], values: Sequence[str]) -> Spec:
-    scale = {"domain": list(names), "range": [values[at % len(values)] for at in range(len(names))]}
+    scale = {"domain": list(names), "range": cycled(values, len(names))}
     legend = {"orient": "top", "labelLimit": 240, "symbolOpacity": 1}
     return {"field": field, "type": "nominal", "title": None, "legend": legend, "scale": scale}
 
@@ -223,11 +219,6 @@ def _text(field: str, title: str) -> Spec:
 
 def _number(field: str, title: str, form: str) -> Spec:
     return {"field": field, "type": "quantitative", "title": title} | ({"format": form} if form else {})
-
-
-def _estimate(metric: str) -> list[Spec]:
-    ends = [_number("low", "95 % interval from", ".3f"), _number("high", "to", ".3f")]
-    return [_number("value", metric, ".3f"), *ends, _number("n", "n", ",")]
 
 
 def _line_at(x: float, dash: list[int]) -> Spec:

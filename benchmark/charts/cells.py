@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.charts import parts
-from benchmark.charts.heat import NONE, ON_DEEP, ON_PALE, PALE_TO_DEEP, SQUARE, SWITCH
+from benchmark.charts.heat import INK, SHADE, SQUARE
 from benchmark.charts.look import LIGHT, Look
 from benchmark.charts.parts import Data, Spec
 
@@ -40,14 +40,6 @@ def cell_map(
     models = parts.in_order(row["model"] for row in data)
     axis: Spec = {"ticks": False, "domain": False, "labelAngle": 0, "grid": False}
     fields = {"model": "Model", "complexity": "Complexity", "category": "Category", "premise_class": "Premise class"}
-    shade: Spec = {
-        "condition": {"test": "datum.value === null", "value": NONE},
-        "field": "value",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1], "range": list(PALE_TO_DEEP), "clamp": True},
-        "legend": None,
-    }
-    ink = {"condition": {"test": f"datum.value !== null && datum.value > {SWITCH}", "value": ON_DEEP}, "value": ON_PALE}
     facet: Spec = {"column": _panel("complexity", complexities, {"labelPadding": 4})}
     if len(models) > 1:
         facet["row"] = _panel("model", models, {"labelAngle": 0, "labelAlign": "left", "labelLimit": 150})
@@ -75,8 +67,8 @@ def cell_map(
                 "tooltip": parts.tooltip(metric, fields),
             },
             "layer": [
-                {"mark": SQUARE, "encoding": {"color": shade}},
-                {"mark": {"type": "text"}, "encoding": {"text": {"field": "text"}, "color": ink}},
+                {"mark": SQUARE, "encoding": {"color": SHADE}},
+                {"mark": {"type": "text"}, "encoding": {"text": {"field": "text"}, "color": INK}},
             ],
         },
     }

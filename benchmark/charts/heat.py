@@ -3,14 +3,22 @@
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from benchmark.charts.look import LIGHT, Look, config
-from benchmark.charts.parts import SCHEMA, Spec
+from benchmark.charts import parts
+from benchmark.charts.look import LIGHT, Look
+from benchmark.charts.parts import Spec
 
 # One hue from light to dark, so that it reads in grey; the words in a cell are dark on light and light on dark.
 PALE, DEEP, NONE = "#eef5fa", "#00456e", "#e1e4e8"
 ON_PALE, ON_DEEP = "#1b2027", "#ffffff"
 SWITCH = 0.55
-PALE_TO_DEEP = (PALE, DEEP)
+SHADE = {
+    "condition": {"test": "datum.value === null", "value": NONE},
+    "field": "value",
+    "type": "quantitative",
+    "scale": {"domain": [0, 1], "range": [PALE, DEEP], "clamp": True},
+    "legend": None,
+}
+INK = {"condition": {"test": f"datum.value !== null && datum.value > {SWITCH}", "value": ON_DEEP}, "value": ON_PALE}
 SQUARE = {"type": "rect", "stroke": "#8c959f", "strokeWidth": 0.5, "invalid": None}  # undefined is drawn, too
 
 
@@ -46,20 +54,7 @@ def heat_map(pairs: Sequence[Pair], names: Sequence[str], *, metric: str = "Cohe
     data = [{**pair, "text": _text(pair["value"])} for pair in pairs]
     place = {"type": "nominal", "sort": list(names), "title": None}
     axis = {"labelLimit": 150, "ticks": False, "domain": False}
-    shade = {
-        "condition": {"test": "datum.value === null", "value": NONE},
-        "field": "value",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1], "range": [PALE, DEEP], "clamp": True},
-        "legend": None,
-    }
-    ink = {"condition": {"test": f"datum.value !== null && datum.value > {SWITCH}", "value": ON_DEEP}, "value": ON_PALE}
-    return {
-        "$schema": SCHEMA,
-        "description": _describe(pairs, metric),
-        "background": "transparent",
-        "config": config(look),
-        "data": {"values": data},
+    return parts.chart(data, _describe(pairs, metric), look) | {
         "width": {"step": 84},
         "height": {"step": 38},
         "encoding": {
@@ -68,8 +63,8 @@ def heat_map(pairs: Sequence[Pair], names: Sequence[str], *, metric: str = "Cohe
             "tooltip": _tooltip(metric),
         },
         "layer": [
-            {"mark": SQUARE, "encoding": {"color": shade}},
-            {"mark": {"type": "text", "fontSize": 12}, "encoding": {"text": {"field": "text"}, "color": ink}},
+            {"mark": SQUARE, "encoding": {"color": SHADE}},
+            {"mark": {"type": "text", "fontSize": 12}, "encoding": {"text": {"field": "text"}, "color": INK}},
         ],
     }
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from benchmark.charts.look import LIGHT, Look, config
-from benchmark.charts.parts import SCHEMA, Spec
+from benchmark.charts import parts
+from benchmark.charts.look import LIGHT, Look
+from benchmark.charts.parts import Spec
 
 
 class Range(TypedDict):
@@ -35,12 +36,7 @@ def ranges(rows: Sequence[Range], *, metric: str, look: Look = LIGHT) -> Spec:
     """
     y = {"field": "name", "type": "nominal", "sort": [row["name"] for row in rows], "title": None}
     scale = {"zero": False}
-    return {
-        "$schema": SCHEMA,
-        "description": _describe(rows, metric),
-        "background": "transparent",
-        "config": config(look),
-        "data": {"values": list(rows)},
+    return parts.chart([dict(row) for row in rows], _describe(rows, metric), look) | {
         "width": 480,
         "height": {"step": 18},
         "encoding": {"y": y | {"axis": {"labelLimit": 260, "grid": True}}, "tooltip": _tooltip(metric)},
