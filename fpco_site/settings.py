@@ -152,7 +152,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "benchmark.models.detectors.JobState",
         "JobMode": "benchmark.models.detectors.JobMode",
         "BatchState": "benchmark.models.batches.BatchState",
-        "ReleaseState": "benchmark.models.releases.ReleaseState",
+        "ReleaseState": "benchmark.models.releases.BuildState",
         "AnalysisState": "benchmark.models.results.AnalysisState",
         "Match": "benchmark.api.leaderboard.VERDICTS",
         "ItemState": "annotate.models.items.ItemState",

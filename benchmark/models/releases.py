@@ -7,7 +7,9 @@ from annotate.models import Dataset
 from fpco_site.fields import WrittenField, one_of
 
 
-class ReleaseState(models.TextChoices):
+class BuildState(models.TextChoices):
+    """Of what a worker builds in the background: a release, a report."""
+
     WAITING = "waiting", "waiting"
     BUILDING = "building", "building"
     READY = "ready", "ready"
@@ -18,7 +20,7 @@ class Release(models.Model):
     """One exported folder of a dataset, found again by the hash of its manifest."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="+")
-    state = models.CharField(max_length=20, choices=ReleaseState, default=ReleaseState.WAITING)
+    state = models.CharField(max_length=20, choices=BuildState, default=BuildState.WAITING)
     folder = models.CharField(max_length=200, blank=True)  # below DATA_DIR/releases
     manifest_sha256 = models.CharField(max_length=64, blank=True)
     counts = models.JSONField(default=dict)
@@ -31,7 +33,7 @@ class Release(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [one_of("state", ReleaseState)]
+        constraints = [one_of("state", BuildState)]
 
     def __str__(self) -> str:
         return f"release {self.pk}"

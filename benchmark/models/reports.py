@@ -3,15 +3,9 @@
 from django.conf import settings
 from django.db import models
 
+from benchmark.models.releases import BuildState
 from benchmark.models.results import ResultSet
 from fpco_site.fields import WrittenField, one_of
-
-
-class ReportState(models.TextChoices):
-    WAITING = "waiting", "waiting"
-    BUILDING = "building", "building"
-    READY = "ready", "ready"
-    FAILED = "failed", "failed"
 
 
 class Report(models.Model):
@@ -23,7 +17,7 @@ class Report(models.Model):
     result_set = models.ForeignKey(ResultSet, on_delete=models.PROTECT, related_name="+")
     choice = models.JSONField(default=dict)
     unblinded = models.BooleanField(default=False)
-    state = models.CharField(max_length=20, choices=ReportState, default=ReportState.WAITING)
+    state = models.CharField(max_length=20, choices=BuildState, default=BuildState.WAITING)
     html_sha256 = models.CharField(max_length=64, blank=True)
     pdf_sha256 = models.CharField(max_length=64, blank=True)
     error = WrittenField(blank=True)
@@ -35,11 +29,11 @@ class Report(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [one_of("state", ReportState)]
+        constraints = [one_of("state", BuildState)]
 
     def __str__(self) -> str:
         return f"report {self.pk}"
 
     @property
     def unfinished(self) -> bool:
-        return self.state in (ReportState.WAITING, ReportState.BUILDING)
+        return self.state in (BuildState.WAITING, BuildState.BUILDING)

@@ -22,7 +22,7 @@ from annotate.services import datasets, drafters, drafts, images, items, reviews
 from annotate.services.items import Question, Texts
 from benchmark.models import DetectionJob, Detector, EvaluatedModel, Release, Run
 from benchmark.models.detectors import JobState
-from benchmark.models.releases import ReleaseState
+from benchmark.models.releases import BuildState
 from benchmark.models.runs import RunState
 from benchmark.services import (
     analyses,
@@ -216,9 +216,9 @@ def _analyse(dataset: Dataset, *, by: User) -> None:
 def _release(dataset: Dataset, *, by: User) -> None:
     """A release of it all, checked as another lab would check it."""
     made = Release.objects.filter(dataset=dataset).first() or releases.request(dataset=dataset, by=by)
-    if made.state in {ReleaseState.BUILDING, ReleaseState.FAILED}:
+    if made.state in {BuildState.BUILDING, BuildState.FAILED}:
         releases.again(release=made)
     releases.build_waiting()
     made.refresh_from_db()
-    if made.state == ReleaseState.FAILED:
+    if made.state == BuildState.FAILED:
         raise Conflict(f"The demo's release could not be built: {made.error}")

@@ -14,11 +14,11 @@ from annotate import records
 from annotate.models import Dataset, User
 from benchmark import frames, tables
 from benchmark.models import Release
-from benchmark.models.releases import ReleaseState
+from benchmark.models.releases import BuildState
 from benchmark.releases import reading
 from benchmark.releases.masks import masks
 from benchmark.releases.reading import Checked, Progress, quiet
-from benchmark.services import release_export, release_import
+from benchmark.services import building, release_export, release_import
 from fpco_site.errors import Conflict, FpcoError, Invalid
 from fpco_site.llm.engine.hints import hint
 
@@ -84,31 +84,21 @@ def _keep_prompts(found: Checked) -> None:
 def request(*, dataset: Dataset, by: User) -> Release:
     """Ask for a release of the dataset as it stands; a worker builds it."""
     Dataset.objects.select_for_update().get(pk=dataset.pk)
-    if Release.objects.filter(dataset=dataset, state__in=[ReleaseState.WAITING, ReleaseState.BUILDING]).exists():
+    if Release.objects.filter(dataset=dataset, state__in=[BuildState.WAITING, BuildState.BUILDING]).exists():
         raise Conflict(f"A release of {dataset.name} is being built already.")
     release = Release.objects.create(dataset=dataset, built_by=by)
     hint("benchmark.build_releases")
     return release
 
 
-@transaction.atomic
 def again(*, release: Release) -> Release:
     """Build a release that failed, or whose worker was lost, once more."""
-    asked = Release.objects.filter(pk=release.pk).exclude(state=ReleaseState.READY)
-    if not asked.update(state=ReleaseState.WAITING, error=""):
-        raise Conflict("This release is built already.")
-    hint("benchmark.build_releases")
-    return Release.objects.get(pk=release.pk)
+    return building.again(release, task="benchmark.build_releases")
 
 
 def build_waiting() -> int:
-    """Build every release that waits; each is claimed by one conditional update. Returns how many."""
-    built = 0
-    for pk in Release.objects.filter(state=ReleaseState.WAITING).order_by("id").values_list("pk", flat=True):
-        if Release.objects.filter(pk=pk, state=ReleaseState.WAITING).update(state=ReleaseState.BUILDING):
-            _build(Release.objects.select_related("dataset").get(pk=pk))
-            built += 1
-    return built
+    """Build every release that waits. Returns how many."""
+    return building.build_waiting(Release.objects.select_related("dataset"), _build)
 
 
 def path_of(release: Release) -> Path:
@@ -132,11 +122,11 @@ def _build(release: Release) -> None:
         _zip(folder)
     except (FpcoError, OSError, ValueError) as error:
         reason = error.message if isinstance(error, FpcoError) else f"The files could not be written: {error}."
-        Release.objects.filter(pk=release.pk).update(state=ReleaseState.FAILED, error=reason)
+        Release.objects.filter(pk=release.pk).update(state=BuildState.FAILED, error=reason)
         return
     counts = json.loads((folder / "manifest.json").read_bytes())["counts"]
     Release.objects.filter(pk=release.pk).update(
-        state=ReleaseState.READY, folder=name, manifest_sha256=digest, counts=counts, finished_at=timezone.now()
+        state=BuildState.READY, folder=name, manifest_sha256=digest, counts=counts, finished_at=timezone.now()
     )
 
 

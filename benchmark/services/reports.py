@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from annotate.models import User
 from benchmark.models import Report, ResultSet
-from benchmark.models.reports import ReportState
+from benchmark.models.releases import BuildState
 from benchmark.reports import content, html, pdf
 from benchmark.reports.choice import Choice, restored
-from benchmark.services import blindness
-from fpco_site.errors import Conflict, FpcoError, Invalid
+from benchmark.services import blindness, building
+from fpco_site.errors import FpcoError, Invalid
 from fpco_site.llm.engine.hints import hint
 
 log = logging.getLogger(__name__)
@@ -43,24 +43,14 @@ def request(*, result_set: ResultSet, choice: Choice, by: User) -> Report:
     return report
 
 
-@transaction.atomic
 def again(*, report: Report) -> Report:
     """Build a report that failed, or whose worker was lost, once more."""
-    asked = Report.objects.filter(pk=report.pk).exclude(state=ReportState.READY)
-    if not asked.update(state=ReportState.WAITING, error=""):
-        raise Conflict("This report is built already.")
-    hint(TASK)
-    return Report.objects.get(pk=report.pk)
+    return building.again(report, task=TASK)
 
 
 def build_waiting() -> int:
-    """Build every report that waits; each is claimed by one conditional update. Returns how many."""
-    built = 0
-    for pk in Report.objects.filter(state=ReportState.WAITING).order_by("id").values_list("pk", flat=True):
-        if Report.objects.filter(pk=pk, state=ReportState.WAITING).update(state=ReportState.BUILDING):
-            _build(Report.objects.select_related("result_set__dataset").get(pk=pk))
-            built += 1
-    return built
+    """Build every report that waits. Returns how many."""
+    return building.build_waiting(Report.objects.select_related("result_set__dataset"), _build)
 
 
 def path_of(report: Report, form: str) -> Path:
@@ -79,10 +69,10 @@ def _build(report: Report) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     except FpcoError as error:
-        mine.update(state=ReportState.FAILED, error=error.message)
+        mine.update(state=BuildState.FAILED, error=error.message)
     except Exception as error:
         log.exception("Report %d could not be built", report.pk)
-        mine.update(state=ReportState.FAILED, error=f"It could not be built ({type(error).__name__}: {error}).")
+        mine.update(state=BuildState.FAILED, error=f"It could not be built ({type(error).__name__}: {error}).")
     else:
         digests = {f"{form}_sha256": sha256(data).hexdigest() for form, data in written.items()}
-        mine.update(state=ReportState.READY, finished_at=timezone.now(), **digests)
+        mine.update(state=BuildState.READY, finished_at=timezone.now(), **digests)

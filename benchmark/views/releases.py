@@ -8,12 +8,12 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate.models import Dataset
 from annotate.permissions import author_required, person_of, reader_required
 from benchmark.models import Release
-from benchmark.models.releases import ReleaseState
+from benchmark.models.releases import BuildState
 from benchmark.services import releases
 from benchmark.services.blindness import require_open_eyes
 from fpco_site.forms import whole_number
 
-_UNFINISHED = (ReleaseState.WAITING, ReleaseState.BUILDING)
+_UNFINISHED = (BuildState.WAITING, BuildState.BUILDING)
 
 
 @reader_required
@@ -49,7 +49,7 @@ def release_again(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def release_detail(request: HttpRequest, pk: int) -> HttpResponse:
     release = get_object_or_404(Release.objects.select_related("dataset", "built_by"), pk=pk)
-    manifest = releases.manifest_of(release) if release.state == ReleaseState.READY else None
+    manifest = releases.manifest_of(release) if release.state == BuildState.READY else None
     return render(request, "benchmark/release_detail.html", {"release": release, "manifest": manifest})
 
 
@@ -57,7 +57,7 @@ def release_detail(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def release_download(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The release as a zip; it holds answers and labels, so it is withheld from people who label."""
-    release = get_object_or_404(Release.objects.select_related("dataset"), pk=pk, state=ReleaseState.READY)
+    release = get_object_or_404(Release.objects.select_related("dataset"), pk=pk, state=BuildState.READY)
     require_open_eyes(user=person_of(request), dataset=release.dataset, page="release_download")
     folder = releases.path_of(release)
     path = folder.with_name(f"{folder.name}.zip")

@@ -16,7 +16,7 @@ from benchmark import study_tables
 from benchmark.analyses import KINDS
 from benchmark.figures import REGISTER
 from benchmark.models import Report, ResultSet
-from benchmark.models.reports import ReportState
+from benchmark.models.releases import BuildState
 from benchmark.reports import content
 from benchmark.reports.choice import Choice
 from benchmark.services import blindness, reports, results
@@ -75,7 +75,7 @@ def report_again(request: HttpRequest, pk: int) -> HttpResponse:
 def report_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
     """A built report; one that tells of people's labels is withheld from people who label."""
     rows = Report.objects.select_related("result_set__dataset")
-    report = get_object_or_404(rows, pk=pk, state=ReportState.READY)
+    report = get_object_or_404(rows, pk=pk, state=BuildState.READY)
     path = reports.path_of(report, form)
     if form not in reports.FORMS or not path.is_file():
         raise Http404
