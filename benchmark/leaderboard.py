@@ -49,7 +49,7 @@ class Row:
     @property
     def texts(self) -> list[CellText]:
         """The cells as text, made here because a page of many cells spends its time on them."""
-        which = urlencode({"model": self.model.name, "measure": self.cells[0].measure, "k": self.k, "axis": self.axis})
+        which = row_query(self.model.name, self.cells[0].measure, self.k, self.axis)
         return [_text(cell, which, first=cell.column == self.cells[0].column) for cell in self.cells]
 
     @property
@@ -68,9 +68,19 @@ def _text(cell: Cell, which: str, *, first: bool) -> CellText:
         of=f"{found.n:,} of {cell.planned:,}",
         gaps=f"gaps as no: {cell.filled:.3f}" if defined and not cell.complete and cell.filled is not None else "",
         reason=found.reason,
-        query=f"{which}&level={cell.level}&column={quote(cell.column)}",
+        query=cell_query(which, cell.level, cell.column),
         first=first,
     )
+
+
+def row_query(model: str, measure: str, k: int, axis: str) -> str:
+    """What a table's row asks the page of dialogues behind a number for; `cell_query` adds its cell."""
+    return urlencode({"model": model, "measure": measure, "k": k, "axis": axis})
+
+
+def cell_query(row: str, level: str, column: str) -> str:
+    """The query of a cell. Put together by hand: a page has hundreds of them."""
+    return f"{row}&level={level}&column={quote(column)}"
 
 
 def interval_text(found: Estimate) -> str:

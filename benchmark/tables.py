@@ -1,12 +1,11 @@
 """The study's tables 5, 6 and 7 in their published shape: `corr_tp`, `turn_corr`, `corr_fp`."""
 
 from typing import Literal
-from urllib.parse import urlencode
 
 import numpy as np
 
 from benchmark.frames import AVG, OVERALL, Masks, cells, coverage, levels
-from benchmark.leaderboard import LEVEL_NAMES, MEASURE_NAMES
+from benchmark.leaderboard import LEVEL_NAMES, MEASURE_NAMES, cell_query, row_query
 from benchmark.printed import Printed, Table, as_csv
 from benchmark.statistics.patterns import window
 from benchmark.statistics.rates import exact, published_mean
@@ -106,16 +105,9 @@ def measure_table(found: Masks, measure: str, rounding: Rounding = "exact") -> P
 
 def _sources(found: Masks, measure: str, row: dict[str, str]) -> list[str]:
     """What asks for the dialogues behind each cell of a row; nothing behind a rate that is undefined."""
-    asked = {"model": row["model"], "measure": measure, "k": row["k"], "axis": "premise_class"}
-    return [
-        "",
-        "",
-        *(
-            urlencode({**asked, "level": level, "column": column}) if row[f"{level}_{column}"] else ""
-            for level in LEVELS
-            for column in found.columns
-        ),
-    ]
+    asked = row_query(row["model"], measure, int(row["k"]), "premise_class")
+    cells = [(level, column) for level in LEVELS for column in found.columns]
+    return ["", "", *(cell_query(asked, *cell) if row["_".join(cell)] else "" for cell in cells)]
 
 
 def _notes(found: Masks, measure: str, rows: Table, rounding: Rounding) -> list[str]:

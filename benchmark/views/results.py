@@ -15,6 +15,7 @@ from annotate.permissions import person_of, reader_required
 from benchmark import charts, frames, leaderboard, tables
 from benchmark.models import ResultSet
 from benchmark.services import blindness, results
+from benchmark.views._results import dataset_of, datasets
 from benchmark.views.files import as_file
 
 AXES = [("premise_class", "Premise class"), ("complexity", "Complexity"), ("category", "Category")]
@@ -23,7 +24,6 @@ AXES = [("premise_class", "Premise class"), ("complexity", "Complexity"), ("cate
 class Choice(forms.Form):
     """What the page shows; anything unknown in the address falls back to the default."""
 
-    dataset = forms.ModelChoiceField(Dataset.objects.all(), required=False, empty_label=None)
     measure = forms.ChoiceField(choices=list(leaderboard.MEASURE_NAMES.items()), required=False)
     axis = forms.ChoiceField(choices=AXES, required=False, label="By")
     k = forms.IntegerField(required=False, label="K", min_value=1, max_value=15)
@@ -36,7 +36,7 @@ class Choice(forms.Form):
 @reader_required
 def page(request: HttpRequest) -> HttpResponse:
     choice = Choice(request.GET)
-    dataset = choice.chosen("dataset", None) or results.newest_dataset()
+    dataset = dataset_of(request)
     result_set = results.default(dataset) if dataset else None
     if result_set is None:
         measure = choice.chosen("measure", "corr_tp")
@@ -83,7 +83,7 @@ def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
     return {
         "choice": choice,
         "dataset": result_set.dataset,
-        "datasets": Dataset.objects.order_by("-id"),
+        "datasets": datasets(),
         "result_set": result_set,
         "found": found,
         "measure": measure,
