@@ -12,10 +12,10 @@ from fpco_site.llm.engine.takeovers import Stop
 _stop = Stop()
 
 
-@shared_task(name="benchmark.build_releases", ignore_result=True)
+@shared_task(name=releases.TASK, ignore_result=True)
 def build_releases() -> None:
-    """Build the releases that wait; safe to run twice."""
-    releases.build_waiting()
+    """Build the releases that wait, and those whose worker died; safe to run twice."""
+    releases.build_waiting(stop=_stop)
 
 
 @shared_task(name=analyses.TASK, ignore_result=True)
@@ -26,8 +26,8 @@ def run_analyses() -> None:
 
 @shared_task(name=reports.TASK, ignore_result=True)
 def build_reports() -> None:
-    """Build the reports that wait; safe to run twice."""
-    reports.build_waiting()
+    """Build the reports that wait, and those whose worker died; safe to run twice."""
+    reports.build_waiting(stop=_stop)
 
 
 @shared_task(name=detectors.BATCHES, ignore_result=True)
@@ -39,8 +39,8 @@ def work_batches() -> None:
 @worker_ready.connect
 def look_at_once(**_: Any) -> None:
     """What a worker that died left in the middle of a step doesn't wait for the clock."""
-    hints.send(detectors.BATCHES)
-    hints.send(analyses.TASK)
+    for task in (detectors.BATCHES, analyses.TASK, releases.TASK, reports.TASK):
+        hints.send(task)
 
 
 @worker_shutting_down.connect

@@ -4,7 +4,8 @@ from django.conf import settings
 from django.db import models
 
 from annotate.models import Dataset
-from fpco_site.fields import WrittenField, one_of
+from benchmark.models.claims import Claimable
+from fpco_site.fields import one_of
 
 
 class BuildState(models.TextChoices):
@@ -16,7 +17,7 @@ class BuildState(models.TextChoices):
     FAILED = "failed", "failed"
 
 
-class Release(models.Model):
+class Release(Claimable):
     """One exported folder of a dataset, found again by the hash of its manifest."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="+")
@@ -24,7 +25,6 @@ class Release(models.Model):
     folder = models.CharField(max_length=200, blank=True)  # below DATA_DIR/releases
     manifest_sha256 = models.CharField(max_length=64, blank=True)
     counts = models.JSONField(default=dict)
-    error = WrittenField(blank=True)
     built_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )

@@ -3,12 +3,13 @@
 from django.conf import settings
 from django.db import models
 
+from benchmark.models.claims import Claimable
 from benchmark.models.releases import BuildState
 from benchmark.models.results import ResultSet
-from fpco_site.fields import WrittenField, one_of
+from fpco_site.fields import one_of
 
 
-class Report(models.Model):
+class Report(Claimable):
     """What was chosen of a result set, and the HTML and PDF that were made of it (by the hash of their bytes).
 
     `unblinded` ones tell how far people's labels fit those of others.
@@ -20,7 +21,6 @@ class Report(models.Model):
     state = models.CharField(max_length=20, choices=BuildState, default=BuildState.WAITING)
     html_sha256 = models.CharField(max_length=64, blank=True)
     pdf_sha256 = models.CharField(max_length=64, blank=True)
-    error = WrittenField(blank=True)
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )

@@ -4,10 +4,11 @@ from django.conf import settings
 from django.db import models
 
 from annotate.models import Dataset, DatasetItem
+from benchmark.models.claims import Claimable
 from benchmark.models.detectors import Detector
 from benchmark.models.models import EvaluatedModel
 from benchmark.models.runs import Run
-from fpco_site.fields import WrittenField, one_of
+from fpco_site.fields import one_of
 
 
 class ResultSet(models.Model):
@@ -109,11 +110,11 @@ class AnalysisState(models.TextChoices):
     FAILED = "failed", "failed"
 
 
-class Analysis(models.Model):
+class Analysis(Claimable):
     """A stored result with the hash of its inputs and its seed, so that it can be made again.
 
     `inputs_sha256` is of what was read, `request_sha256` of that with kind, parameters and seed: the same question
-    about the same data is one analysis. Whoever works on it names itself in `worker` and bumps `beat`.
+    about the same data is one analysis.
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="+")
@@ -126,10 +127,6 @@ class Analysis(models.Model):
     parameters = models.JSONField(default=dict)
     result = models.JSONField(null=True, blank=True)
     software = models.JSONField(default=dict)
-    error = WrittenField(blank=True)
-    worker = models.CharField(max_length=36, blank=True)
-    beat = models.PositiveIntegerField(default=0)
-    tries = models.PositiveSmallIntegerField(default=0)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )

@@ -1,19 +1,14 @@
 """Analyses: asked for, run at once or by a worker, stored once for the same question about the same data."""
 
-import logging
 import math
-import threading
-import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib.metadata import version
 from platform import python_version
 from typing import Any
 
 import numpy as np
-from django.conf import settings
-from django.db import DatabaseError, connections, transaction
-from django.db.models import F, prefetch_related_objects
+from django.db import transaction
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 from annotate.models import User
@@ -22,19 +17,17 @@ from benchmark.analyses.kinds import Kind, Parameters
 from benchmark.models import Analysis, ResultSet
 from benchmark.models.results import AnalysisState
 from benchmark.services import versions
-from fpco_site.errors import Conflict, FpcoError, Invalid
+from benchmark.services.building import Made, Work
+from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm.engine.hints import hint
-from fpco_site.llm.engine.takeovers import Stop, Watch
+from fpco_site.llm.engine.takeovers import Stop
 
-log = logging.getLogger(__name__)
 TASK = "benchmark.run_analyses"
 SEED = 1
 MOST = 2**62  # as a seed: a column holds it
-TRIES = 3  # workers that may die over one analysis
-_UNFINISHED = (AnalysisState.WAITING, AnalysisState.RUNNING)
 _COMPUTES = ("numpy", "scipy", "pandas", "scikit-learn")
 
-_watch = Watch()
+_work = Work(Analysis, working=AnalysisState.RUNNING, does="ran", done="computed")
 
 
 # Asking -------------------------------------------------------------------------------------------------------------
@@ -154,83 +147,22 @@ def inputs_now(*, analysis: Analysis, result_set: ResultSet) -> str:
 
 def run_waiting(*, stop: Stop | None = None) -> int:
     """Run every analysis that waits, and those whose worker stands still. Returns how many were run here."""
-    done = 0
-    for row in Analysis.objects.filter(state__in=_UNFINISHED).order_by("id"):
-        if stop is not None and stop.asked:
-            break
-        done += run(analysis=row)
-    return done
+    return _work.run_waiting(_compute, stop=stop)
 
 
 def run(*, analysis: Analysis) -> bool:
     """Run an analysis unless somebody else does; a failure is kept with its reason. Returns whether it was ours."""
-    token = claim(analysis)
-    if not token:
-        return False
-    mine = Analysis.objects.filter(pk=analysis.pk, worker=token, state=AnalysisState.RUNNING)
-    try:
-        with _beating(analysis.pk, token):
-            result = _compute(analysis)
-    except FpcoError as error:
-        mine.update(state=AnalysisState.FAILED, error=error.message, worker="")
-    except Exception as error:
-        log.exception("Analysis %d could not be computed", analysis.pk)
-        said = f"It could not be computed ({type(error).__name__}: {error})."
-        mine.update(state=AnalysisState.FAILED, error=said, worker="")
-    else:
-        mine.update(
-            state=AnalysisState.DONE,
-            result=result,
-            software=_software(analysis.kind),
-            finished_at=timezone.now(),
-            worker="",
-        )
-    return True
+    return _work.run(analysis, _compute)
 
 
-def claim(analysis: Analysis) -> str:
-    """The name under which this process may run the analysis; blank where somebody else does, or it is over."""
-    if analysis.worker and not _watch.stands_still(analysis):
-        return ""
-    held = Analysis.objects.filter(pk=analysis.pk, worker=analysis.worker, beat=analysis.beat, state__in=_UNFINISHED)
-    if analysis.tries >= TRIES:
-        said = f"{TRIES} workers ended while they ran it. Was there too little memory?"
-        held.update(state=AnalysisState.FAILED, error=said, worker="")
-        return ""
-    token = str(uuid.uuid4())
-    mine = held.update(state=AnalysisState.RUNNING, worker=token, beat=F("beat") + 1, tries=F("tries") + 1)
-    return token if mine else ""
-
-
-@contextmanager
-def _beating(pk: int, token: str) -> Iterator[None]:
-    """Bump the analysis's counter while it is computed, so that nobody takes it for a dead worker's."""
-    over = threading.Event()
-    thread = threading.Thread(target=_beat, args=(pk, token, over), name=f"analysis {pk}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-def _beat(pk: int, token: str, over: threading.Event) -> None:
-    while not over.wait(float(settings.ENGINE["beat"])):
-        try:
-            Analysis.objects.filter(pk=pk, worker=token).update(beat=F("beat") + 1)
-        except DatabaseError as error:
-            log.warning("Analysis %d: its counter could not be bumped (%s); it is tried again", pk, error)
-        finally:
-            connections.close_all()
-
-
-def _compute(analysis: Analysis) -> Any:
+def _compute(analysis: Analysis) -> Made:
     kind = kind_of(analysis.kind)
     inputs = kind.read(analysis.result_set, analysis.parameters)
     if digests.of_inputs(inputs) != analysis.inputs_sha256:
         raise Conflict("The data changed after this was asked for and before it was run. Run it again.")
-    return digests.plain(kind.run(inputs, analysis.parameters, np.random.default_rng(analysis.seed)))
+    result = digests.plain(kind.run(inputs, analysis.parameters, np.random.default_rng(analysis.seed)))
+    software, now = _software(analysis.kind), timezone.now()
+    return Made({"state": AnalysisState.DONE, "result": result, "software": software, "finished_at": now})
 
 
 def _software(kind: str) -> dict[str, str]:

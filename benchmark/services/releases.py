@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import uuid
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,15 @@ from benchmark.models.releases import BuildState
 from benchmark.releases import reading
 from benchmark.releases.masks import masks
 from benchmark.releases.reading import Checked, Progress, quiet
-from benchmark.services import building, release_export, release_import
-from fpco_site.errors import Conflict, FpcoError, Invalid
+from benchmark.services import release_export, release_import
+from benchmark.services.building import Made, Work
+from fpco_site.errors import Conflict, Invalid
 from fpco_site.llm.engine.hints import hint
+from fpco_site.llm.engine.takeovers import Stop
+
+TASK = "benchmark.build_releases"
+
+_work = Work(Release)
 
 
 def verify(*, folder: Path, progress: Progress = quiet) -> Checked:
@@ -87,18 +94,18 @@ def request(*, dataset: Dataset, by: User) -> Release:
     if Release.objects.filter(dataset=dataset, state__in=[BuildState.WAITING, BuildState.BUILDING]).exists():
         raise Conflict(f"A release of {dataset.name} is being built already.")
     release = Release.objects.create(dataset=dataset, built_by=by)
-    hint("benchmark.build_releases")
+    hint(TASK)
     return release
 
 
 def again(*, release: Release) -> Release:
-    """Build a release that failed, or whose worker was lost, once more."""
-    return building.again(release, task="benchmark.build_releases")
+    """Build a release that failed once more."""
+    return _work.again(release, task=TASK)
 
 
-def build_waiting() -> int:
-    """Build every release that waits. Returns how many."""
-    return building.build_waiting(Release.objects.select_related("dataset"), _build)
+def build_waiting(*, stop: Stop | None = None) -> int:
+    """Build every release that waits, and those whose worker stands still. Returns how many were built here."""
+    return _work.run_waiting(_build, stop=stop)
 
 
 def path_of(release: Release) -> Path:
@@ -111,23 +118,36 @@ def manifest_of(release: Release) -> dict[str, Any]:
     return manifest
 
 
-def _build(release: Release) -> None:
-    """Export, verify and zip; a failure is kept with its reason, for a person to read."""
-    name = f"{release.dataset.name}-{release.pk}"
-    folder = settings.DATA_DIR / "releases" / name
-    shutil.rmtree(folder, ignore_errors=True)
+def _build(release: Release) -> Made:
+    """Export, verify and zip, apart from what is there; both are put in place once the row says so."""
+    folder = _apart(release) / f"{release.dataset.name}-{release.pk}"
     try:
         digest = release_export.export(dataset=release.dataset, folder=folder)
         verify(folder=folder)
         _zip(folder)
-    except (FpcoError, OSError, ValueError) as error:
-        reason = error.message if isinstance(error, FpcoError) else f"The files could not be written: {error}."
-        Release.objects.filter(pk=release.pk).update(state=BuildState.FAILED, error=reason)
-        return
+    except (OSError, ValueError) as error:
+        raise Invalid(f"The files could not be written: {error}.") from error
     counts = json.loads((folder / "manifest.json").read_bytes())["counts"]
-    Release.objects.filter(pk=release.pk).update(
-        state=BuildState.READY, folder=name, manifest_sha256=digest, counts=counts, finished_at=timezone.now()
-    )
+    columns = {"folder": folder.name, "manifest_sha256": digest, "counts": counts, "finished_at": timezone.now()}
+    return Made({"state": BuildState.READY, **columns}, lambda: _place(folder))
+
+
+def _apart(release: Release) -> Path:
+    """A new folder to build in; what a worker that died left of this release is removed."""
+    within = settings.DATA_DIR / "releases" / ".building"
+    for left in within.glob(f"{release.pk}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    return within / f"{release.pk}-{uuid.uuid4()}"
+
+
+def _place(built: Path) -> None:
+    """Put folder and zip where they are looked for."""
+    folder = settings.DATA_DIR / "releases" / built.name
+    shutil.rmtree(folder, ignore_errors=True)
+    built.rename(folder)
+    zipped = f"{built.name}.zip"
+    built.with_name(zipped).replace(folder.with_name(zipped))
+    built.parent.rmdir()
 
 
 def _zip(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """Reports: asked for, built in the background, kept as files."""
 
-import logging
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,13 +12,16 @@ from benchmark.models import Report, ResultSet
 from benchmark.models.releases import BuildState
 from benchmark.reports import content, html, pdf
 from benchmark.reports.choice import Choice, restored
-from benchmark.services import blindness, building
-from fpco_site.errors import FpcoError, Invalid
+from benchmark.services import blindness
+from benchmark.services.building import Made, Work
+from fpco_site.errors import Invalid
 from fpco_site.llm.engine.hints import hint
+from fpco_site.llm.engine.takeovers import Stop
 
-log = logging.getLogger(__name__)
 TASK = "benchmark.build_reports"
 FORMS = {"html": "text/html; charset=utf-8", "pdf": "application/pdf"}
+
+_work = Work(Report)
 
 
 def request(*, result_set: ResultSet, choice: Choice, by: User) -> Report:
@@ -44,13 +46,13 @@ def request(*, result_set: ResultSet, choice: Choice, by: User) -> Report:
 
 
 def again(*, report: Report) -> Report:
-    """Build a report that failed, or whose worker was lost, once more."""
-    return building.again(report, task=TASK)
+    """Build a report that failed once more."""
+    return _work.again(report, task=TASK)
 
 
-def build_waiting() -> int:
-    """Build every report that waits. Returns how many."""
-    return building.build_waiting(Report.objects.select_related("result_set__dataset"), _build)
+def build_waiting(*, stop: Stop | None = None) -> int:
+    """Build every report that waits, and those whose worker stands still. Returns how many were built here."""
+    return _work.run_waiting(_build, stop=stop)
 
 
 def path_of(report: Report, form: str) -> Path:
@@ -58,21 +60,17 @@ def path_of(report: Report, form: str) -> Path:
     return settings.DATA_DIR / "reports" / f"{report.pk}.{form}"
 
 
-def _build(report: Report) -> None:
-    """Read, write both files; a failure is kept with its reason, for a person to read."""
-    mine = Report.objects.filter(pk=report.pk)
-    try:
-        document = content.document(report.result_set, restored(report.choice))
-        written = {"html": html.write(document).encode(), "pdf": pdf.write(document)}
-        for form, data in written.items():
-            path = path_of(report, form)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-    except FpcoError as error:
-        mine.update(state=BuildState.FAILED, error=error.message)
-    except Exception as error:
-        log.exception("Report %d could not be built", report.pk)
-        mine.update(state=BuildState.FAILED, error=f"It could not be built ({type(error).__name__}: {error}).")
-    else:
-        digests = {f"{form}_sha256": sha256(data).hexdigest() for form, data in written.items()}
-        mine.update(state=BuildState.READY, finished_at=timezone.now(), **digests)
+def _build(report: Report) -> Made:
+    """Read and write; the files are put in place once the row says that they are there."""
+    document = content.document(report.result_set, restored(report.choice))
+    written = {"html": html.write(document).encode(), "pdf": pdf.write(document)}
+    digests = {f"{form}_sha256": sha256(data).hexdigest() for form, data in written.items()}
+    columns = {"state": BuildState.READY, "finished_at": timezone.now(), **digests}
+    return Made(columns, lambda: _place(report, written))
+
+
+def _place(report: Report, written: dict[str, bytes]) -> None:
+    for form, data in written.items():
+        path = path_of(report, form)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)

@@ -64,7 +64,7 @@ def report_new(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @reader_required
 def report_again(request: HttpRequest, pk: int) -> HttpResponse:
-    """Build one that failed, or whose worker was lost, once more."""
+    """Build one that failed once more."""
     report = reports.again(report=get_object_or_404(Report, pk=pk))
     return redirect(f"{reverse('report')}?dataset={report.result_set.dataset_id}#built")
 

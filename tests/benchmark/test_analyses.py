@@ -16,7 +16,7 @@ from annotate.models import User
 from benchmark.analyses import KINDS, digests
 from benchmark.analyses.kinds import Column, Kind, Section
 from benchmark.models import Analysis, DetectorLabel, Exposure, Opened, Response, ResultSet, Run
-from benchmark.services import analyses, results
+from benchmark.services import analyses, building, results
 from benchmark.tasks import run_analyses
 from fpco_site.errors import Invalid
 from tests import factories
@@ -111,8 +111,8 @@ def test_a_long_one_waits_for_a_worker_and_a_seed_gives_the_same_numbers(run: Ru
 def test_two_workers_do_not_run_one_twice(run: Run, ada: User, slow: list[int]) -> None:
     row = analyses.request(kind="slow", result_set=counting_set(run), by=ada)
     seen_by_another = Analysis.objects.get(pk=row.pk)
-    assert analyses.claim(row)
-    assert analyses.claim(seen_by_another) == ""
+    assert analyses._work.claim(row)
+    assert analyses._work.claim(seen_by_another) == ""
     assert analyses.run_waiting() == 0
     assert slow == []
 
@@ -128,7 +128,7 @@ def test_a_killed_workers_analysis_is_taken_up_again_but_not_for_ever(
     row.refresh_from_db()
     assert (row.state, row.tries, slow) == ("done", 2, [2])
     lost = analyses.request(kind="slow", result_set=counting_set(run), seed=5, by=ada)
-    Analysis.objects.filter(pk=lost.pk).update(state="running", worker="gone too", beat=1, tries=analyses.TRIES)
+    Analysis.objects.filter(pk=lost.pk).update(state="running", worker="gone too", beat=1, tries=building.TRIES)
     settings.ENGINE = {**settings.ENGINE, "stale": 30.0}
     analyses.run_waiting()
     settings.ENGINE = {**settings.ENGINE, "stale": 0.0}

@@ -3,6 +3,7 @@
 import zipfile
 from collections.abc import Callable
 from io import BytesIO
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -53,12 +54,18 @@ def test_one_release_of_a_dataset_is_built_at_a_time(ada: User, pilot: int) -> N
         releases.request(dataset=dataset, by=ada)
 
 
-def test_a_release_whose_worker_was_lost_can_be_built_again(as_: As, ada: User, pilot: int) -> None:
-    lost = Release.objects.create(dataset_id=pilot, built_by=ada, state="building")
-    as_(ada).post(reverse("release_again", args=[lost.pk]))
+def test_a_killed_workers_release_is_taken_up_again_by_the_next(as_: As, ada: User, pilot: int, settings: Any) -> None:
+    lost = Release.objects.create(dataset_id=pilot, built_by=ada, state="building", worker="gone", beat=3, tries=1)
+    left = settings.DATA_DIR / "releases" / ".building" / f"{lost.pk}-half"
+    left.mkdir(parents=True)
+    assert releases.build_waiting() == 0  # it may be alive
+    assert as_(ada).post(reverse("release_again", args=[lost.pk])).status_code == 409
+    settings.ENGINE = {**settings.ENGINE, "stale": 0.0}
     assert releases.build_waiting() == 1
     lost.refresh_from_db()
-    assert lost.state == "ready"
+    assert (lost.state, lost.tries, lost.worker) == ("ready", 2, "")
+    assert list(left.parent.iterdir()) == []
+    assert as_(ada).get(reverse("release_download", args=[lost.pk])).status_code == 200
     assert as_(ada).post(reverse("release_again", args=[lost.pk])).status_code == 409
 
 

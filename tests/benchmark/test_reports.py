@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable
+from hashlib import sha256
 from html.parser import HTMLParser
 from io import BytesIO
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -14,7 +16,7 @@ from benchmark import charts
 from benchmark.models import Exposure, Report
 from benchmark.reports import content, html, pdf
 from benchmark.reports.choice import Choice, restored
-from benchmark.services import analyses, reports, results, validation
+from benchmark.services import analyses, building, reports, results, validation
 from benchmark.tasks import build_reports
 from fpco_site.errors import Conflict, Invalid, Withheld
 from tests import factories
@@ -169,6 +171,39 @@ def test_a_failure_is_kept_with_its_reason_and_can_be_tried_again(
     assert reports.build_waiting() == 0
     with pytest.raises(Conflict, match="built already"):
         reports.again(report=report)
+
+
+def test_a_killed_workers_report_is_taken_up_again_and_its_own_late_files_do_not_count(
+    over: Dataset, rita: User, as_: As, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = request(over, rita, tables=("corr_tp",))
+    Report.objects.filter(pk=report.pk).update(state="building", worker="gone", beat=3, tries=1)
+    assert reports.build_waiting() == 0  # it may be alive
+    page = as_(rita).get(reverse("report")).content.decode()
+    assert "Build again" not in page
+    assert as_(rita).post(reverse("report_again", args=[report.pk])).status_code == 409
+    settings.ENGINE = {**settings.ENGINE, "stale": 0.0}
+    write = html.write
+
+    def while_another_takes_it(document: content.Document) -> str:
+        monkeypatch.setattr(html, "write", write)
+        seen = Report.objects.get(pk=report.pk)
+        reports._work.watch.seen[seen.pk] = (seen.worker, seen.beat, 0.0)
+        assert reports.build_waiting() == 1
+        return "late"
+
+    monkeypatch.setattr(html, "write", while_another_takes_it)
+    assert reports.build_waiting() == 1
+    report.refresh_from_db()
+    assert (report.state, report.tries, report.worker) == ("ready", 3, "")
+    assert sha256(reports.path_of(report, "html").read_bytes()).hexdigest() == report.html_sha256
+    Report.objects.filter(pk=report.pk).update(state="building", worker="gone", tries=building.TRIES)
+    assert (reports.build_waiting(), reports.build_waiting()) == (0, 0)
+    report.refresh_from_db()
+    assert (report.state, report.error) == (
+        "failed",
+        "3 workers ended while they built it. Was there too little memory?",
+    )
 
 
 def test_who_labels_gets_no_report_that_tells_of_labels(over: Dataset, ada: User, ben: User, as_: As) -> None:
