@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotate.models import DatasetItem
-from benchmark import frames
+from benchmark import frames, frames_variants
 from benchmark.frames import AVG, BREAKDOWNS, LEVELS, MEASURES, OVERALL, Masks
+from benchmark.frames_variants import BOTH
 from benchmark.leaderboard import LEVEL_NAMES, MEASURE_NAMES
 from benchmark.models import Dialogue, Response
 from benchmark.statistics.patterns import window
@@ -30,6 +31,8 @@ CORRECTED, NOT, NO_LABEL, NO_ANSWER = "corrected", "not", "no_label", "no_answer
 MARKS = {CORRECTED: "✓", NOT: "○", NO_LABEL: "?", NO_ANSWER: "×"}
 WORDS = {CORRECTED: "correction", NOT: "no correction", NO_LABEL: "no label", NO_ANSWER: "no answer"}
 
+VARIANTS = {"A": "variants A", "B": "variants B", BOTH: "variants A and B"}
+
 type Bits = NDArray[np.int64]
 
 
@@ -45,6 +48,7 @@ class Asked:
     premise_class: str = ""
     complexity: str = ""
     category: str = ""
+    variant: str = ""
     show: str = ""
 
     @property
@@ -55,6 +59,7 @@ class Asked:
     def words(self) -> str:
         """Which number it is."""
         where = [LEVEL_NAMES[level].lower() for level in self.levels.values() if level]
+        where += [VARIANTS[self.variant]] if self.variant else []
         by = "mean of the primary pair" if self.column == AVG else self.column
         return f"{MEASURE_NAMES[self.measure]}@{self.k}, {', '.join(where) or 'overall'}, {by}"
 
@@ -185,8 +190,11 @@ def read(given: Mapping[str, str], found: Masks, dataset: int) -> Asked | None:
     placed = all(not level or level in LEVELS[axis] for axis, level in levels.items())
     if not (known and placed and k in map(str, turns)):
         return None
-    show = given.get("show", "")
-    return Asked(dataset, given["model"], measure, int(k), column, **levels, show=show if show in SHOWS else "")
+    show, variant = given.get("show", ""), given.get("variant", "")
+    if variant and (variant not in VARIANTS or frames_variants.read(dataset) is None):
+        return None
+    show = show if show in SHOWS else ""
+    return Asked(dataset, given["model"], measure, int(k), column, **levels, variant=variant, show=show)
 
 
 def _level(value: str) -> str:
@@ -199,14 +207,12 @@ def number(found: Masks, asked: Asked) -> Number:
     detectors = frames.chosen_detectors(found, asked.column)
     measured = found.measured_turns(asked.measure)
     turns = (asked.k,) if asked.measure == "turn_corr" else tuple(turn for turn in measured if turn <= asked.k)
-    items = np.flatnonzero(found.keeping(**asked.levels))
+    keep = _kept(found, asked)
+    items = np.flatnonzero(keep)
     labelled, correction = (masks[model][detectors][:, items] for masks in (found.labelled, found.correction))
     seen = np.bitwise_and.reduce(labelled, axis=0) & window(turns)
     at = measured.index(asked.k)
-    here, full = (
-        frames.estimates_at(masks, asked.measure, asked.column, **asked.levels)[model][at]
-        for masks in (found, found.filled())
-    )
+    here, full = (_estimates(masks, asked, keep)[model][at] for masks in (found, found.filled()))
     return Number(
         asked,
         model,
@@ -218,6 +224,21 @@ def number(found: Masks, asked: Asked) -> Number:
         seen,
         correction & seen,
     )
+
+
+def _kept(found: Masks, asked: Asked) -> NDArray[np.bool_]:
+    """Which items the number is over; of variants only those of images that have all six, as in the table."""
+    keep = found.keeping(**asked.levels)
+    variants = frames_variants.read(asked.dataset) if asked.variant else None
+    return keep & variants.keeping(asked.variant, len(keep)) if variants else keep
+
+
+def _estimates(found: Masks, asked: Asked, keep: NDArray[np.bool_]) -> list[list[Estimate]]:
+    """By model and turn; those of variants are made for this page alone."""
+    if not asked.variant:
+        return frames.estimates_at(found, asked.measure, asked.column, **asked.levels)
+    of_levels = frames.as_estimates(frames.measure_rates(found, asked.measure, asked.column, keep[np.newaxis]))
+    return [[of_turn[0] for of_turn in of_model] for of_model in of_levels]
 
 
 def rows(found: Masks, made: Number, places: Sequence[int]) -> list[Row]:

@@ -1,19 +1,22 @@
 """The study's table 3, lexical sensitivity, from the analysis of that name."""
 
+from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
 from benchmark.analyses import KINDS, digests
 from benchmark.analyses.inputs import CLASSES, NAMES
 from benchmark.analyses.kinds import Result
+from benchmark.frames_variants import BOTH
 from benchmark.models import ResultSet
 from benchmark.printed import Printed, fixed
 from benchmark.services import analyses
 
 SLUG = "lexical"
 MEAN = "Mean over models"
-COLUMNS = (("A", "A"), ("B", "B"), ("both", "A and B"))
+COLUMNS = (("A", "A"), ("B", "B"), (BOTH, "A and B"))
 
 
 def lexical_table(result_set: ResultSet) -> Printed:
@@ -27,7 +30,10 @@ def lexical_table(result_set: ResultSet) -> Printed:
     kind = KINDS[SLUG]
     given = analyses.settle(kind, result_set, {})
     inputs = kind.read(result_set, given)
-    return printed(digests.plain(kind.run(inputs, given, np.random.default_rng(analyses.SEED))))
+    made = printed(digests.plain(kind.run(inputs, given, np.random.default_rng(analyses.SEED))))
+    names = [row.model.name for row in result_set.runs.select_related("model").order_by("model__name")]
+    sources = [_sources(name, inputs.labels.last, row) for name, row in zip(names, made.rows, strict=False)]
+    return replace(made, sources=[*sources, [""] * len(made.heads)])
 
 
 def printed(result: Result) -> Printed:
@@ -70,6 +76,20 @@ def _row(result: Result, model: str, kept: dict[str, Any]) -> dict[str, str]:
         "holds": "" if kept.get("holds") is None else "yes" if kept["holds"] else "no",
         "reason": kept.get("reason", ""),
     }
+
+
+def _sources(model: str, k: int, row: dict[str, str]) -> list[str]:
+    """What asks for the dialogues behind each cell of a model's row: behind the share are all of its variants."""
+    asked = {"model": model, "measure": "corr_tp", "k": k}
+    cells = [(name, key) for name in CLASSES for key, _ in COLUMNS]
+    return [
+        "",
+        *(
+            urlencode(asked | {"premise_class": name, "variant": key}) if row[f"{name}_{key.lower()}"] else ""
+            for name, key in cells
+        ),
+        urlencode(asked | {"variant": BOTH}) if row["share"] else "",
+    ]
 
 
 def _coin(result: Result) -> str:

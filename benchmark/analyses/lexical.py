@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotate.models import DatasetItem
+from benchmark import frames_variants
 from benchmark.analyses import inputs
 from benchmark.analyses.inputs import CLASSES, MEAN, NAMES, Labels
 from benchmark.analyses.kinds import Column, Kind, Parameters, Result, Section
 from benchmark.charts import analyses as charts
+from benchmark.frames_variants import BOTH, SETS
 from benchmark.models import ResultSet
 from benchmark.statistics.means import mean_over_models
 from benchmark.statistics.orders import ordering
@@ -20,8 +21,6 @@ from benchmark.statistics.rates import Estimate, estimate, rates
 from benchmark.statistics.selections import By, falling, selected_rates
 from fpco_site.errors import Invalid
 
-SETS = ("A", "B")
-BOTH = "both"
 REPETITIONS = 1_000
 MOST = 100_000
 PUBLISHED = "In the published study the ordering holds in 73.1 % of 1,000 selections, strictly for two of three models."
@@ -37,19 +36,13 @@ class Inputs:
 
 
 def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
-    rows = DatasetItem.objects.filter(dataset=result_set.dataset_id).order_by("key")
-    variants = list(rows.values_list("parent", "premise_class", "variant"))
-    place = {row: at for at, row in enumerate(variants) if row[0]}
-    parents = sorted({row[0] for row in place})
-    if not parents:
+    found = frames_variants.read(result_set.dataset_id)
+    if found is None:
         name = result_set.dataset.name
         raise Invalid(f"{name} holds no variants: this takes a dataset of six variants an image, two for each class.")
-    wanted = {parent: [[(parent, name, letter) for letter in SETS] for name in CLASSES] for parent in parents}
-    whole = [parent for parent in parents if all(one in place for pair in wanted[parent] for one in pair)]
-    if not whole:
+    if not len(found.items):
         raise Invalid("No image has both variants, A and B, of all three classes.")
-    items = np.array([[[place[one] for one in pair] for pair in wanted[parent]] for parent in whole], dtype=np.int64)
-    return Inputs(inputs.read(result_set), items, len(parents) - len(whole))
+    return Inputs(inputs.read(result_set), found.items, found.left_out)
 
 
 def run(found: Inputs, parameters: Parameters, rng: np.random.Generator) -> Result:

@@ -173,6 +173,7 @@ def test_variants_give_the_table_of_words_and_a_stored_analysis_tells_the_same(a
                 factories.dataset_item(
                     over, premise_class=name, parent=cat, variant=letter, key=f"{cat}-{name}-{letter}"
                 )
+    factories.dataset_item(over, premise_class="location", parent="owl", variant="A", key="owl-location-A")  # no other
     run = factories.run(dataset=over, model=factories.model("One"), answered=4, state="complete", simulated=False)
     corrected = {"identity-A", "identity-B", "attribute-A"}
 
@@ -198,8 +199,24 @@ def test_variants_give_the_table_of_words_and_a_stored_analysis_tells_the_same(a
     assert "holds strictly for 1 of 1 models" in latex
     page = as_(ada).get(reverse("tables"), {"table": "lexical_sensitivity"}).content.decode()
     assert "Mean over models" in page
+    check_cells_of_words(as_(ada), page, line)
     lines = list(csv.DictReader(StringIO(get(as_(ada), over, "corr_tp", "csv"))))
     assert {row["k"] for row in lines} == {"4"}
+
+
+def check_cells_of_words(client: Client, page: str, line: dict[str, str]) -> None:
+    """Each rate of a model leads to the dialogues of just those variants, its share to all of them."""
+    links = [unescape(link) for link in re.findall(rf'href="({reverse("results_cell")}[^"]+)"', page)]
+    assert len(links) == 10
+    numbers = [client.get(link).context["number"] for link in links]
+    keys = [f"{name}_{key}" for name in ("identity", "attribute", "location") for key in ("a", "b", "both")]
+    for key, number in zip(keys, numbers, strict=False):
+        assert (f"{number.estimate.value:.3f}", str(number.estimate.n)) == (line[key], line[f"{key}_n"])
+        assert number.n == number.estimate.n
+    assert numbers[-1].estimate.n == 12
+    assert "variants A and B" in client.get(links[-1]).content.decode()
+    for odd in ("C", "a", "A&variant=%00", "\N{SUPERSCRIPT ONE}"):
+        assert client.get(f"{links[0]}&variant={odd}").status_code == 404
 
 
 def test_people_are_compared_from_the_set_that_is_chosen(
