@@ -1,6 +1,8 @@
 """How far does the same model, run again over the same dataset, say the same?"""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import combinations
 from typing import Any
 
@@ -13,11 +15,11 @@ from benchmark.analyses.inputs import MEAN, estimate
 from benchmark.analyses.kinds import Column, Kind, Parameters, Result, Section
 from benchmark.charts import analyses as charts
 from benchmark.frames_patterns import pattern_arrays
-from benchmark.models import Pattern, ResultSet, Run
+from benchmark.models import Pattern, Response, ResultSet, Run
 from benchmark.models.runs import RunState
 from benchmark.services import patterns
 from benchmark.statistics.changes import change
-from benchmark.statistics.patterns import ItemCounts, by_image, mean_item_counts, single_windows, window
+from benchmark.statistics.patterns import ItemCounts, by_image, item_counts, mean_item_counts, single_windows, window
 from benchmark.statistics.rates import Estimate, rates
 from fpco_site.errors import Invalid
 
@@ -28,7 +30,8 @@ RATES = ("corr_tp", "corr_fp")
 class Inputs:
     """Masks of all runs of the models that were run more than once; `labelled` has shape (run, detector, item).
 
-    `models` are names and `runs` numbers, one for each run; runs of one model stand side by side.
+    `models` are names and `runs` numbers, one for each run; runs of one model stand side by side. `texts` has shape
+    (run, item, turn): a number for each answer's text, the same for the same text, 0 where there is none.
     """
 
     models: list[str]
@@ -37,6 +40,7 @@ class Inputs:
     images: NDArray[np.int64]
     labelled: NDArray[np.int64]
     correction: NDArray[np.int64]
+    texts: NDArray[np.int64]
     false_turns: list[int]
     true_turns: list[int]
 
@@ -63,6 +67,7 @@ def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
         images=found.images,
         labelled=labelled,
         correction=correction,
+        texts=_texts(runs, found.items, found.turns),
         false_turns=list(found.false_turns),
         true_turns=list(found.true_turns),
     )
@@ -77,6 +82,17 @@ def _repeated(result_set: ResultSet, detectors: list[int]) -> list[Run]:
     runs = [run for run in runs if run.pk in labelled]
     models = [run.model_id for run in runs]
     return [run for run in runs if models.count(run.model_id) > 1]
+
+
+def _texts(runs: list[Run], items: Sequence[int], turns: int) -> NDArray[np.int64]:
+    """What each run answered, as numbers that are the same for the same text."""
+    numbers = np.zeros((len(runs), len(items), turns), dtype=np.int64)
+    run_at, item_at = ({pk: at for at, pk in enumerate(pks)} for pks in ([run.pk for run in runs], items))
+    rows = Response.objects.filter(dialogue__run__in=runs).order_by()
+    for run, item, turn, text in rows.values_list("dialogue__run", "dialogue__item", "turn", "text").iterator():
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=7).digest()
+        numbers[run_at[run], item_at[item], turn - 1] = 1 + int.from_bytes(digest)
+    return numbers
 
 
 def run(found: Inputs, parameters: Parameters, rng: np.random.Generator) -> Result:
@@ -96,27 +112,42 @@ def run(found: Inputs, parameters: Parameters, rng: np.random.Generator) -> Resu
 
 def _pair(found: Inputs, first: int, second: int) -> dict[str, Any]:
     turns = sorted([*found.true_turns, *found.false_turns])
-    same = _same(found, first, second, single_windows(turns))
-    by_turn = rates(same)
-    overall = rates(_summed(same)).at()
+    windows = single_windows(turns)
     return {
         "model": found.models[first],
         "first_run": found.runs[first],
         "second_run": found.runs[second],
+        **_shares(_same_labels(found, first, second, windows), turns),
+        "words": _shares(_same_words(found, first, second, windows), turns),
+        "rates": [_difference(found, first, second, name) for name in RATES if name == "corr_tp" or found.true_turns],
+    }
+
+
+def _shares(same: ItemCounts, turns: list[int]) -> dict[str, Any]:
+    """The share that is the same over all turns and at each, with intervals."""
+    by_turn, overall = rates(same), rates(_summed(same)).at()
+    return {
         **estimate("same", overall),
         "turns": [{"turn": turn, **_ends(by_turn.at(at))} for at, turn in enumerate(turns)],
-        "rates": [_difference(found, first, second, name) for name in RATES if name == "corr_tp" or found.true_turns],
         "reason": overall.reason,
     }
 
 
-def _same(found: Inputs, first: int, second: int, windows: list[int]) -> ItemCounts:
+def _same_labels(found: Inputs, first: int, second: int, windows: list[int]) -> ItemCounts:
     """Answers that both runs have labelled, and those of them that got the same label; the mean over detectors."""
     both = found.labelled[first] & found.labelled[second]
     alike = both & ~(found.correction[first] ^ found.correction[second])
     detectors = range(len(found.detectors))
     counts = mean_item_counts([both[one] for one in detectors], [alike[one] for one in detectors], windows)
     return by_image(counts, found.images)
+
+
+def _same_words(found: Inputs, first: int, second: int, windows: list[int]) -> ItemCounts:
+    """Answers that both runs have, and those of them that are the same text, sign by sign."""
+    one, other = found.texts[first], found.texts[second]
+    bits = 1 << np.arange(found.texts.shape[-1], dtype=np.int64)
+    both, alike = ((kept * bits).sum(axis=-1) for kept in ((one > 0) & (other > 0), (one > 0) & (one == other)))
+    return by_image(item_counts(both, alike, windows), found.images)
 
 
 def _summed(counts: ItemCounts) -> ItemCounts:
@@ -199,40 +230,51 @@ def _rates(result: Result) -> Section:
 
 def _agreement(result: Result) -> Section:
     rows = [
-        {"model": pair["model"], "runs": f"{pair['first_run']} and {pair['second_run']}", **_turns(pair)}
-        for pair in result["pairs"]
+        row for pair in result["pairs"] for row in (_turns(pair, "label", pair), _turns(pair, "text", pair["words"]))
     ]
     points = [
-        {"pair": f"{pair['model']}, runs {pair['first_run']} and {pair['second_run']}", **row}
-        for pair in result["pairs"]
-        for row in pair["turns"]
-        if row["value"] is not None
+        {"pair": _name(pair), **row} for pair in result["pairs"] for row in pair["turns"] if row["value"] is not None
     ]
-    told = "; ".join(
-        f"{pair['model']}, runs {pair['first_run']} and {pair['second_run']}: "
-        + ("undefined" if pair["same"] is None else f"{pair['same']:.3f} of {pair['same_n']:,} answers")
-        for pair in result["pairs"]
-    )
     turns = [row["turn"] for row in result["pairs"][0]["turns"]]
     columns = [
         Column("model", "Model"),
         Column("runs", "Runs"),
+        Column("what", "The same"),
         Column("same", "All turns", "rate"),
         Column("same_interval", "95 % interval", "interval"),
         Column("same_n", "n", "count"),
         *(Column(f"turn_{turn}", f"Turn {turn}", "rate") for turn in turns),
     ]
     words = (
-        f"Share of answers that got the same label in both runs: {told}. Labels: {' and '.join(result['detectors'])}."
+        f"Share of answers that got the same label in both runs: {_told(result, lambda pair: pair)}. "
+        f"Labels: {' and '.join(result['detectors'])}.\n\n"
+        f"Share of answers that are the same text, sign by sign: {_told(result, lambda pair: pair['words'])}."
     )
     figure = charts.agreement_by_turn(points) if points else None
-    return Section("Agreement of labels, turn by turn", words, columns, rows, figure)
+    return Section("Agreement of labels and words, turn by turn", words, columns, rows, figure)
 
 
-def _turns(pair: dict[str, Any]) -> dict[str, Any]:
-    by_turn = {f"turn_{row['turn']}": row["value"] for row in pair["turns"]}
-    return {"same": pair["same"], "same_interval": pair["same_interval"], "same_n": pair["same_n"], **by_turn} | {
-        "reason": pair["reason"] or "no answer that both runs have labelled"
+def _name(pair: dict[str, Any]) -> str:
+    return f"{pair['model']}, runs {pair['first_run']} and {pair['second_run']}"
+
+
+def _told(result: Result, of: Callable[[dict[str, Any]], dict[str, Any]]) -> str:
+    """The share over all turns of each pair of runs, for a sentence."""
+    shares = [(_name(pair), of(pair)) for pair in result["pairs"]]
+    return "; ".join(
+        f"{name}: {'undefined' if one['same'] is None else f'{one["same"]:.3f} of {one["same_n"]:,} answers'}"
+        for name, one in shares
+    )
+
+
+def _turns(pair: dict[str, Any], what: str, shares: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "model": pair["model"],
+        "runs": f"{pair['first_run']} and {pair['second_run']}",
+        "what": what,
+        **{name: shares[name] for name in ("same", "same_interval", "same_n")},
+        **{f"turn_{row['turn']}": row["value"] for row in shares["turns"]},
+        "reason": shares["reason"] or f"no answer that both runs have{' labelled' if what == 'label' else ''}",
     }
 
 
@@ -241,9 +283,10 @@ KIND = Kind(
     title="Repeated runs",
     question="Does a model that is run again over the same dataset say the same?",
     method="Every two runs of one model over the dataset whose answers were labelled, whichever of them counts in the "
-    "result set. Each run's history is its own, so answers may part from turn to turn. The difference of rates is over "
-    "the same images, with an adjusted 95 % interval clustered by image (doi:10.3102/1076998611411915). "
-    f"With several detectors, agreement is the mean of theirs. {inputs.CLUSTERED}",
+    "result set. Each run's history is its own, so answers may part from turn to turn. Texts are compared sign by sign "
+    "wherever both runs have one. The difference of rates is over the same images, with an adjusted 95 % interval "
+    "clustered by image (doi:10.3102/1076998611411915). With several detectors, agreement of labels is the mean of "
+    f"theirs. {inputs.CLUSTERED}",
     read=read,
     run=run,
     sections=sections,
@@ -251,4 +294,5 @@ KIND = Kind(
     names={"label": "Labels"},
     choices_of=inputs.label_choices,
     random=False,
+    version=2,
 )

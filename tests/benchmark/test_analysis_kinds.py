@@ -269,7 +269,12 @@ class TestRows:
             factories.detector_labels(detector, first, late)
         with pytest.raises(Invalid, match="No model was run twice"):
             asked("repeat_runs", over, ada)
-        second = factories.run(dataset=over, model=first.model, answered=10, state="complete", simulated=False)
+        second = factories.run(dataset=over, model=first.model, state="complete", simulated=False)
+        *same, other = second.dialogues.order_by("pk")
+        for dialogue in same:
+            said = Response.objects.filter(dialogue__run=first, dialogue__item=dialogue.item)
+            Response.objects.bulk_create(Response(dialogue=dialogue, turn=one.turn, text=one.text) for one in said)
+        factories.answers(other, 10)
         for detector in (strict, lenient):
             factories.detector_labels(detector, second, later)
         found = asked("repeat_runs", over, ada)
@@ -280,7 +285,13 @@ class TestRows:
         assert tp["points"] == pytest.approx(-100 / 7)
         low, high = fp["points_interval"]
         assert (fp["points"], low) == (0.0, pytest.approx(-high))
-        assert all(section.words for section in KINDS["repeat_runs"].sections(found))
+        assert (pair["words"]["same"], pair["words"]["same_n"]) == (0.75, 40)
+        table = KINDS["repeat_runs"].sections(found)[1]
+        assert "0.750 of 40 answers" in table.words
+        assert [(row["what"], row["same"], row["turn_6"]) for row in table.rows] == [
+            ("label", 0.9, 0.0),
+            ("text", 0.75, 0.75),
+        ]
 
     def test_variants_are_read_by_parent_class_and_letter(self, ada: User) -> None:
         over = factories.dataset("Lexical", items=0, protocol={**STUDY, "turns": 4, "false_turns": [4]})
