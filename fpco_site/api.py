@@ -15,11 +15,14 @@ from annotate.api.labels import LabelSetViewSet, LabelTaskViewSet
 from benchmark.api.adjudication import AdjudicationViewSet
 from benchmark.api.agreement import DetectorAgreementViewSet, ValidationSetViewSet
 from benchmark.api.analyses import AnalysisViewSet
+from benchmark.api.cases import CaseViewSet
 from benchmark.api.connections import ConnectionViewSet
 from benchmark.api.costs import CostViewSet, EstimateViewSet
 from benchmark.api.dialogues import DialogueViewSet
+from benchmark.api.figures import FigureViewSet
 from benchmark.api.leaderboard import LeaderboardViewSet
 from benchmark.api.models import DetectorViewSet, ModelViewSet
+from benchmark.api.reports import ReportViewSet
 from benchmark.api.results import ReleaseViewSet, ResultViewSet
 from benchmark.api.runs import RunViewSet
 from fpco_site.middleware import refusal
@@ -41,6 +44,9 @@ router.register("dialogues", DialogueViewSet, basename="api_dialogue")
 router.register("results", ResultViewSet, basename="api_result")
 router.register("analyses", AnalysisViewSet, basename="api_analysis")
 router.register("leaderboard", LeaderboardViewSet, basename="api_leaderboard")
+router.register("figures", FigureViewSet, basename="api_figure")
+router.register("case-studies", CaseViewSet, basename="api_case")
+router.register("reports", ReportViewSet, basename="api_report")
 router.register("releases", ReleaseViewSet, basename="api_release")
 router.register("validation-sets", ValidationSetViewSet, basename="api_validation_set")
 router.register("detector-agreement", DetectorAgreementViewSet, basename="api_detector_agreement")

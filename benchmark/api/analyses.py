@@ -14,12 +14,11 @@ from annotate.models import Dataset
 from annotate.permissions import IsReader, person_of
 from benchmark import analysis_page
 from benchmark.analyses import KINDS
-from benchmark.api._shared import NO_STORE, ReadersReadAuthorsWrite
+from benchmark.api._shared import NO_STORE, NarrowedSerializer, ReadersReadAuthorsWrite
 from benchmark.models import Analysis
 from benchmark.services import analyses, blindness, results
 from benchmark.views.analyses import get_analysis_for
 
-LARGEST = 2**62
 _PATH = [OpenApiParameter("id", int, OpenApiParameter.PATH)]
 
 
@@ -32,10 +31,9 @@ class AskedSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(required=False, min_value=0, max_value=analyses.MOST)
 
 
-class NarrowedSerializer(serializers.Serializer[Any]):
+class NarrowedAnalysesSerializer(NarrowedSerializer):
     """What a list of analyses is narrowed to."""
 
-    dataset = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
     kind = serializers.ChoiceField(choices=list(KINDS), required=False)
 
 
@@ -95,9 +93,9 @@ class AnalysisViewSet(ReadersReadAuthorsWrite):
     def get_permissions(self) -> list[BasePermission]:
         return [IsAuthenticated(), IsReader()] if self.action == "kinds" else super().get_permissions()
 
-    @extend_schema(parameters=[NarrowedSerializer])
+    @extend_schema(parameters=[NarrowedAnalysesSerializer])
     def list(self, request: Request) -> Response:
-        given = NarrowedSerializer(data=request.query_params)
+        given = NarrowedAnalysesSerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
         page = self.paginate_queryset(self.get_queryset().filter(**given.validated_data, kind__in=KINDS)) or []
         return self.get_paginated_response(AnalysisSerializer(page, many=True).data)
