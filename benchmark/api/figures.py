@@ -91,7 +91,7 @@ class FigureViewSet(viewsets.ViewSet):
 def _drawn(figure: Figure, result_set: ResultSet | None, given: QueryDict) -> dict[str, Any]:
     """What `DrawnSerializer` says of a figure but for the dataset."""
     named = {name: getattr(figure, name) for name in ("slug", "name", "words", "measure")}
-    empty = {"models": [], "detector": None, "k": None, "published": [], "rows": [], "spec": None}
+    empty: dict[str, Any] = {"models": [], "detector": None, "k": None, "published": [], "rows": [], "spec": None}
     if result_set is None:
         return {**named, **empty, "result_set": "", "reason": NOTHING_RAN}
     named["result_set"] = result_set.name
