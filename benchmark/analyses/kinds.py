@@ -59,6 +59,8 @@ class Kind:
         A stored result -> the parts of its page.
     defaults : dict
         The parameters and their defaults.
+    limits : dict
+        The least and the greatest value of a parameter that is a number.
     choices : dict
         Of a parameter that is one of few values: the values with their names.
     long : bool
@@ -83,6 +85,7 @@ class Kind:
     run: Callable[[Any, Parameters, np.random.Generator], Result]
     sections: Callable[[Result], list[Section]]
     defaults: Parameters = field(default_factory=dict)
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     choices: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     long: bool = False
     unblinded: bool = False

@@ -47,8 +47,6 @@ def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
 
 def run(found: Inputs, parameters: Parameters, rng: np.random.Generator) -> Result:
     labels, repetitions = found.labels, parameters["repetitions"]
-    if not 1 <= repetitions <= MOST:
-        raise Invalid(f"Between 1 and {MOST:,} selections are drawn, not {repetitions}.")
     counts = _counts(found, labels.chosen(parameters["label"]))
     by: By = "image" if parameters["by"] == "image" else "class"
     drawn = selected_rates(counts.n, counts.corrections, rng, repetitions=repetitions, by=by)
@@ -241,6 +239,7 @@ KIND = Kind(
     run=run,
     sections=sections,
     defaults={"repetitions": REPETITIONS, "by": "class", "label": MEAN},
+    limits={"repetitions": (1, MOST)},
     choices={"by": [("class", "each class of each image"), ("image", "each image")]},
     names={"repetitions": "Selections", "by": "A coin for", "label": "Labels"},
     choices_of=inputs.label_choices,

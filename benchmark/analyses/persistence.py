@@ -165,6 +165,7 @@ KIND = Kind(
     run=run,
     sections=sections,
     defaults={"loss": LOSS, "label": MEAN},
+    limits={"loss": (0, 100)},
     names={"label": "Labels", "loss": "Points that count as a loss"},
     choices_of=inputs.label_choices,
     random=False,

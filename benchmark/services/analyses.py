@@ -24,6 +24,7 @@ from fpco_site.llm.engine.takeovers import Stop
 
 TASK = "benchmark.run_analyses"
 SEED = 1
+SHOWN = 60  # characters of a value that is refused
 MOST = 2**62  # as a seed: a column holds it
 _COMPUTES = ("numpy", "scipy", "pandas", "scikit-learn")
 
@@ -67,7 +68,7 @@ def request(
 def kind_of(slug: str) -> Kind:
     """The kind of this name. Raises Invalid with those there are."""
     if slug not in KINDS:
-        raise Invalid(f"There is no analysis {slug!r}; there are {', '.join(KINDS)}.")
+        raise Invalid(f"There is no analysis {_said(slug)}; there are {', '.join(KINDS)}.")
     return KINDS[slug]
 
 
@@ -83,14 +84,17 @@ def settle(kind: Kind, result_set: ResultSet, given: Mapping[str, Any]) -> Param
     """All parameters with their values. Raises Invalid where one is unknown or can't have its value."""
     if unknown := sorted(set(given) - set(kind.defaults)):
         there = ", ".join(kind.defaults) or "none"
-        raise Invalid(f"{kind.title} has no parameter {unknown[0]!r}; there are: {there}.")
+        raise Invalid(f"{kind.title} has no parameter {_said(unknown[0])}; there are: {there}.")
     allowed = choices(kind, result_set)
     settled = {}
     for name, default in kind.defaults.items():
         value = _typed(name, given.get(name, default), default)
         known = [key for key, _ in allowed.get(name, [])]
         if name in allowed and value not in known:
-            raise Invalid(f"{kind.names.get(name, name)} must be one of {', '.join(known)}, not {value!r}.")
+            raise Invalid(f"“{kind.names.get(name, name)}” must be one of {', '.join(known)}, not {_said(value)}.")
+        least, most = kind.limits.get(name, (-math.inf, math.inf))
+        if name in kind.limits and not least <= value <= most:
+            raise Invalid(f"“{kind.names.get(name, name)}” must be from {least:,} to {most:,}, not {_said(value)}.")
         settled[name] = value
     return settled
 
@@ -105,7 +109,13 @@ def _typed(name: str, value: Any, default: Any) -> Any:
             raise ValueError(typed)
         return typed
     except (KeyError, OverflowError, TypeError, ValueError) as error:
-        raise Invalid(f"{name} can't be {value!r}; it is something like {default!r}.") from error
+        raise Invalid(f"{name} can't be {_said(value)}; it is something like {default!r}.") from error
+
+
+def _said(value: Any) -> str:
+    """A value in a sentence, of which the beginning is enough."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} ..."
 
 
 @transaction.atomic

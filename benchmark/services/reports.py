@@ -25,7 +25,7 @@ _work = Work(Report)
 
 
 def request(*, result_set: ResultSet, choice: Choice, by: User) -> Report:
-    """Ask for a report of what counts now; a worker builds it.
+    """Ask for a report of what counts now; a worker builds it. One that waits already is not asked for twice.
 
     Raises
     ------
@@ -39,9 +39,17 @@ def request(*, result_set: ResultSet, choice: Choice, by: User) -> Report:
     unblinded = content.unblinded(choice)
     if unblinded:
         blindness.require_unblinded(user=by, dataset=result_set.dataset, page="report")
-    with transaction.atomic():
-        report = Report.objects.create(result_set=result_set, choice=choice.record(), unblinded=unblinded, asked_by=by)
-        hint(TASK)
+    return _keep(result_set, choice, unblinded, by)
+
+
+@transaction.atomic
+def _keep(result_set: ResultSet, choice: Choice, unblinded: bool, by: User) -> Report:
+    """The same report where it still waits, as after a second click; else a new one."""
+    ResultSet.objects.select_for_update().get(pk=result_set.pk)
+    asked = {"result_set": result_set, "choice": choice.record(), "unblinded": unblinded}
+    waiting = Report.objects.filter(**asked, state=BuildState.WAITING).first()
+    report = waiting or Report.objects.create(**asked, asked_by=by)
+    hint(TASK)
     return report
 
 

@@ -21,7 +21,7 @@ from benchmark.models.results import AnalysisState
 from benchmark.services import analyses, blindness, results
 from benchmark.views._results import datasets, result_set_of
 from benchmark.views.files import as_file
-from fpco_site.errors import FpcoError
+from fpco_site.errors import FpcoError, Invalid
 from fpco_site.forms import whole_number
 
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
@@ -95,13 +95,20 @@ def analysis_run(request: HttpRequest, kind: str) -> HttpResponse:
     given = {
         name: request.POST[f"{PREFIX}{name}"] for name in KINDS[kind].defaults if f"{PREFIX}{name}" in request.POST
     }
-    seed = whole_number(request.POST.get("seed", "")) if request.POST.get("seed") else None
     try:
+        seed = _seed(request.POST.get("seed", ""))
         row = analyses.request(kind=kind, result_set=result_set, parameters=given, seed=seed, by=person_of(request))
     except FpcoError as error:
         messages.error(request, f"{KINDS[kind].title}: {error.message}")
         return redirect(f"{reverse('analysis_list')}?dataset={dataset.pk}#{kind}")
     return redirect("analysis_detail", pk=row.pk)
+
+
+def _seed(text: str) -> int | None:
+    """The seed that a form gives, None where it gives none. Raises Invalid where it is no number."""
+    if text and whole_number(text) is None:
+        raise Invalid("A seed is a whole number, such as 1.")
+    return whole_number(text) if text else None
 
 
 @reader_required

@@ -192,7 +192,7 @@ def test_what_was_asked_can_not_be_changed_and_done_needs_a_result(run: Run, ada
     ("parameters", "said"),
     [
         ({"k": 3}, "no parameter 'k'"),
-        ({"first_is": "Nobody"}, "The first detector is must be one of"),
+        ({"first_is": "Nobody"}, "“The first detector is” must be one of"),
     ],
 )
 def test_a_parameter_that_is_not_known_is_refused(run: Run, ada: User, parameters: Any, said: str) -> None:
@@ -200,6 +200,22 @@ def test_a_parameter_that_is_not_known_is_refused(run: Run, ada: User, parameter
         analyses.request(kind="self_scoring", result_set=counting_set(run), parameters=parameters, by=ada)
     with pytest.raises(Invalid, match="no analysis 'x'"):
         analyses.request(kind="x", result_set=counting_set(run), by=ada)
+
+
+@pytest.mark.parametrize("loss", ["-1", "1e300", -1e-9, 100.5, "x" * 10_000])
+def test_a_number_beyond_its_limits_is_refused_and_nothing_is_stored(run: Run, ada: User, loss: Any) -> None:
+    with pytest.raises(Invalid) as refused:
+        analyses.request(kind="persistence", result_set=counting_set(run), parameters={"loss": loss}, by=ada)
+    assert len(refused.value.message) < 150
+    assert not Analysis.objects.exists()
+
+
+@pytest.mark.parametrize("seed", ["x", "-1", "²", "1.5", "9" * 30])
+def test_a_seed_that_is_no_number_is_refused_on_the_page(run: Run, ada: User, as_: As, seed: str) -> None:
+    asked = {"dataset": run.dataset.pk, "seed": seed}
+    page = as_(ada).post(reverse("analysis_run", args=["stratified"]), asked, follow=True).content.decode()
+    assert "A seed is a whole number" in page
+    assert not Analysis.objects.exists()
 
 
 def test_hashes_tell_types_shapes_and_order_apart() -> None:

@@ -206,6 +206,14 @@ def test_a_killed_workers_report_is_taken_up_again_and_its_own_late_files_do_not
     )
 
 
+def test_a_second_click_asks_for_the_same_report(over: Dataset, rita: User) -> None:
+    first = request(over, rita, tables=("corr_tp",))
+    assert request(over, rita, tables=("corr_tp",)) == first
+    assert request(over, rita, tables=("corr_fp",)) != first
+    reports.build_waiting()
+    assert request(over, rita, tables=("corr_tp",)) != first  # the data may be others by now
+
+
 def test_who_labels_gets_no_report_that_tells_of_labels(over: Dataset, ada: User, ben: User, as_: As) -> None:
     row = validation.open(dataset=over, annotators=[ada], by=None, per_cell=1, seed=1)
     telling = request(over, ben, sets=(row.pk,), tables=("corr_tp",))

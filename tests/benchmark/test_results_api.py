@@ -49,7 +49,12 @@ def test_every_figure_has_the_rows_of_its_file_and_undefined_is_null_with_a_reas
     client = as_(rita)
     listed = strict_json(client.get(reverse("api_figure-list")))
     assert [row["key"] for row in listed] == list(REGISTER)
-    asked: dict[str, Any] = {"dataset": over.pk, "model": ["One", "Two"], "detector": "strict", "published": ["GPT-5.4"]}
+    asked: dict[str, Any] = {
+        "dataset": over.pk,
+        "model": ["One", "Two"],
+        "detector": "strict",
+        "published": ["GPT-5.4"],
+    }
     for key in REGISTER:
         made = strict_json(client.get(reverse("api_figure-detail", args=[key]), asked))
         file = client.get(reverse("figure_file", args=[over.pk, key, "csv"]), asked).content.decode()
