@@ -1,5 +1,6 @@
 """The cast and the clients that all tests share."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,6 +23,12 @@ collect_ignore = ["local"]
 # A busy machine is no failure: examples have no time limit of their own. FPCO_EXAMPLES=1000 looks longer.
 settings.register_profile("fpco", deadline=None, max_examples=int(os.environ.get("FPCO_EXAMPLES", "50")))
 settings.load_profile("fpco")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: the collector need not look through all of it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

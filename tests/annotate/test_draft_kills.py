@@ -1,6 +1,5 @@
 """A worker that is killed while it drafts makes nothing twice: real processes, broker, database and provider."""
 
-import os
 import random
 import time
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from tests.stubs import StubServer
 from tests.worker import Celery, until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.timeout(600)]
-KILLS = int(os.environ.get("FPCO_KILLS", "2"))
+KILLS = 2
 ITEMS, BAD = 16, 2
 
 
