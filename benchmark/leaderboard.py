@@ -47,10 +47,10 @@ class Row:
     cells: list[Cell]
 
     @property
-    def texts(self) -> list[CellText]:
+    def texts(self) -> tuple[CellText, ...]:
         """The cells as text, made here because a page of many cells spends its time on them."""
         which = row_query(self.model.name, self.cells[0].measure, self.k, self.axis)
-        return [_text(cell, which, first=cell.column == self.cells[0].column) for cell in self.cells]
+        return tuple(_text(cell, which, first=cell.column == self.cells[0].column) for cell in self.cells)
 
     @property
     def lead(self) -> Cell:

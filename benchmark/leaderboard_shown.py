@@ -54,7 +54,7 @@ class Row:
     family: str
     mark: Mark
     published: bool
-    badges: list[tuple[str, str, str]]
+    badges: tuple[tuple[str, str, str], ...]
     value: str
     undefined: str
     interval: str
@@ -62,7 +62,7 @@ class Row:
     at: str
     reach: str
     href: str
-    cells: list[Cell]
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,10 @@ class Shown:
 
     choice: Choice
     gaps: bool
-    notes: list[str]
-    families: list[str]
-    heads: list[Head]
-    outcomes: list[tuple[str, str]]
-    rows: list[Row]
+    notes: tuple[str, ...]
+    heads: tuple[Head, ...]
+    outcomes: tuple[tuple[str, str], ...]
+    rows: tuple[Row, ...]
 
 
 def shown(made: Board) -> Shown:
@@ -85,12 +84,17 @@ def shown(made: Board) -> Shown:
     return Shown(
         choice=choice,
         gaps=made.gaps,
-        notes=made.notes,
-        families=made.families,
-        heads=list(_heads(choice)),
-        outcomes=list(OUTCOMES.items()) if "outcomes" in choice.columns else [],
-        rows=[_row(entry, choice, marks[entry.family]) for entry in made.entries],
+        notes=tuple(made.notes),
+        heads=tuple(_heads(choice)),
+        outcomes=tuple(OUTCOMES.items()) if "outcomes" in choice.columns else (),
+        rows=tuple(_row(entry, choice, marks[entry.family]) for entry in made.entries),
     )
+
+
+@lru_cache(maxsize=64)
+def table(board: Shown, *, blind: bool) -> SafeString:
+    """The table's HTML, which is made of these values and nothing else: kept, for rendering it takes longest."""
+    return render_to_string("benchmark/_leaderboard_table.html", {"board": board, "blind": blind})
 
 
 def _heads(choice: Choice) -> Iterator[Head]:
@@ -122,7 +126,7 @@ def _row(entry: Entry, choice: Choice, mark: Mark) -> Row:
         family=entry.family,
         mark=mark,
         published=entry.published,
-        badges=list(_badges(entry)),
+        badges=tuple(_badges(entry)),
         value=_rate(value.value),
         undefined=value.reason if value.value is None else "",
         interval=interval_text(value),
@@ -132,7 +136,7 @@ def _row(entry: Entry, choice: Choice, mark: Mark) -> Row:
         if value.low is not None and value.high is not None
         else "",
         href=f"{reverse('results_cell')}?{entry.behind}" if entry.behind and value.value is not None else "",
-        cells=list(_cells(entry, choice)),
+        cells=tuple(_cells(entry, choice)),
     )
 
 

@@ -122,15 +122,18 @@ def _context(
     choice = made.choice
     turns = found.measured_turns(choice.measure) if found else leaderboard_choice.published_turns(choice.measure)
     dataset: Dataset | None = result_set.dataset if result_set else None
+    shown = leaderboard_shown.shown(made)
+    blind = dataset is not None and blindness.withheld_from(person_of(request), dataset)
     return {
         "section": "results",
         "dataset": dataset,
         "datasets": datasets(),
         "result_set": result_set,
         "found": found,
-        "board": leaderboard_shown.shown(made),
+        "board": shown,
+        "table": leaderboard_shown.table(shown, blind=blind),
         "choice": choice,
-        "blind": dataset is not None and blindness.withheld_from(person_of(request), dataset),
+        "blind": blind,
         "measures": MEASURE_NAMES,
         "cutoffs": range(turns[0], turns[-1] + 1) if turns else range(0),
         "columns": found.columns if found else [frames.AVG, *published.DETECTORS],

@@ -18,6 +18,7 @@ from benchmark.services import blindness, results
 from benchmark.views._results import dataset_of, datasets
 from benchmark.views.files import as_file
 
+type Rows = tuple[tuple[frames.ModelRow, tuple[leaderboard.CellText, ...]], ...]
 AXES = [("premise_class", "Premise class"), ("complexity", "Complexity"), ("category", "Category")]
 
 
@@ -50,7 +51,7 @@ def page(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
     blindness.note_opened(user=person, dataset=result_set.dataset, page="results")
     blind = blindness.withheld_from(person, result_set.dataset)
-    return render(request, "benchmark/results.html", {**_context(choice, result_set), "blind": blind})
+    return render(request, "benchmark/results.html", _context(choice, result_set, blind=blind))
 
 
 @reader_required
@@ -73,13 +74,15 @@ def coverage_csv(request: HttpRequest, pk: int) -> HttpResponse:
     return as_file(tables.coverage_csv(frames.masks(result_set)), "coverage.csv")
 
 
-def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
+def _context(choice: Choice, result_set: ResultSet, *, blind: bool) -> dict[str, Any]:
     found = frames.masks(result_set)
     measure = choice.chosen("measure", "corr_tp")
     axis = choice.chosen("axis", "premise_class")
     turns = found.measured_turns(measure)
     last = turns[-1] if turns else 0
     k = asked if (asked := choice.chosen("k", last)) in turns else last
+    board = leaderboard.board(found, measure, axis, k) if found.columns and turns else None
+    behind = f"{reverse('results_cell')}?dataset={result_set.dataset_id}&"
     return {
         "choice": choice,
         "dataset": result_set.dataset,
@@ -92,13 +95,24 @@ def _context(choice: Choice, result_set: ResultSet) -> dict[str, Any]:
         "axes": AXES,
         "turns": turns,
         "k": k,
-        "board": leaderboard.board(found, measure, axis, k) if found.columns and turns else None,
-        "behind": f"{reverse('results_cell')}?dataset={result_set.dataset_id}&",
+        "board": board,
+        "table": _table(_rows(board), tuple(board.level_names), tuple(board.columns), behind, blind) if board else "",
         "coverage": _coverage(found),
         "pair": len(found.primary) == tables.PAIR,
         **_charts(found, measure, axis, k),
         "published": _published(measure, k or _last(measure)),
     }
+
+
+def _rows(board: leaderboard.Board) -> Rows:
+    return tuple((row.model, row.texts) for row in board.rows)
+
+
+@lru_cache(maxsize=64)
+def _table(rows: Rows, level_names: tuple[str, ...], columns: tuple[str, ...], behind: str, blind: bool) -> SafeString:
+    """The table's HTML, which is made of these values and nothing else: kept, for rendering it takes longest."""
+    context = {"rows": rows, "level_names": level_names, "columns": columns, "behind": behind, "blind": blind}
+    return render_to_string("benchmark/_results_table.html", context)
 
 
 def _coverage(found: frames.Masks) -> list[dict[str, Any]]:
