@@ -22,6 +22,7 @@ from annotate.services.draft_jobs import Wish
 from annotate.services.freezing import Level
 from annotate.variant_table import Row, Slot
 from fpco_site.errors import FpcoError, Invalid
+from fpco_site.fields import plain
 from fpco_site.forms import whole_number
 
 PER_PAGE = 60
@@ -86,7 +87,7 @@ def variant_draw(request: HttpRequest) -> HttpResponse:
 def variant_adopt(request: HttpRequest) -> HttpResponse:
     """Put each parent's own premise into its empty variant A; of one parent where the address names it."""
     rows = variants.parents()
-    if key := request.POST.get("parent", ""):
+    if key := plain(request.POST.get("parent", "")):
         rows = rows.filter(key=key)
     taken = variants.adopt_all(parents=rows, by=person_of(request))
     messages.success(request, f"{taken} taken from the parents.")

@@ -8,6 +8,7 @@ from django.db import transaction
 from annotate.models import Dataset, User
 from benchmark.models import CaseStudy, Dialogue, PinnedDialogue
 from fpco_site.errors import Conflict, Invalid
+from fpco_site.fields import plain
 
 MOST = 60  # dialogues; a page of more is not read
 NAME = 100  # characters
@@ -114,7 +115,7 @@ def _locked(case: CaseStudy) -> CaseStudy:
 
 
 def _named(dataset: Dataset, name: str, but: CaseStudy | None = None) -> str:
-    name = name.strip()
+    name = plain(name).strip()
     if not name or len(name) > NAME:
         raise Invalid(f"A case study needs a name of at most {NAME} characters.")
     taken = CaseStudy.objects.filter(dataset=dataset, name=name)

@@ -276,3 +276,18 @@ def test_an_export_is_the_same_twice(case: CaseStudy) -> None:
     first, again = (cases.groups(cases.pinned(case)) for _ in range(2))
     assert case_export.as_html(case, first) == case_export.as_html(case, again)
     assert case_export.as_markdown(case, first) == case_export.as_markdown(case, again)
+
+
+def test_no_name_or_key_with_a_nul_reaches_the_database(ada: User, as_: As) -> None:
+    run = factories.run(answered=1)
+    client, dialogue = as_(ada), run.dialogues.get()
+    asked = [
+        (reverse("case_pin"), {"dialogue": dialogue.pk, "name": "A\0case"}),
+        (reverse("case_new"), {"dataset": run.dataset_id, "name": "A\0case"}),
+        (reverse("placing_undo"), {"item": "item\0"}),
+        (reverse("variant_adopt"), {"parent": "item\0"}),
+        (reverse("variant_checker_family", args=[factories.draft(factories.item()).job.drafter_id]), {"family": "F\0"}),
+    ]
+    for path, given in asked:
+        assert client.post(path, given).status_code == 400, path
+    assert not CaseStudy.objects.exists()
