@@ -89,9 +89,9 @@ class Printed:
 
     @property
     def starts(self) -> set[int]:
-        """The columns with which a group begins."""
+        """The columns with which a group begins, or with which one has ended."""
         ends = accumulate((span for _, span in self.groups), initial=0)
-        return {at for at, (name, _) in zip(ends, self.groups, strict=False) if name}
+        return {at for at, (name, _) in zip(ends, self.groups, strict=False) if name or at}
 
     @property
     def csv(self) -> str:
