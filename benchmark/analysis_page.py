@@ -10,6 +10,7 @@ from typing import Any
 from benchmark.analyses import KINDS
 from benchmark.analyses.kinds import Column, Kind, Section
 from benchmark.models import Analysis
+from benchmark.services.analyses import SEED
 
 DIGITS = {"rate": 3, "interval": 3, "points": 2, "number": 3, "p": 3}
 SMALLEST_P = 0.001
@@ -49,6 +50,17 @@ def is_older(analysis: Analysis) -> bool:
     """Whether an earlier version of its kind made the result, which this one can't word."""
     made_by = analysis.software.get(f"analysis {analysis.kind}")
     return analysis.result is not None and made_by != str(kind_of(analysis).version)
+
+
+def told_apart(analysis: Analysis) -> str:
+    """What of its question is not as by default, so that a list tells it from others of its kind."""
+    kind = kind_of(analysis)
+    said = [
+        f"{kind.names.get(name, name.replace('_', ' '))} {value}"
+        for name, value in analysis.parameters.items()
+        if value != kind.defaults.get(name)
+    ]
+    return "; ".join([*said, *([f"seed {analysis.seed}"] if analysis.seed not in (None, SEED) else [])])
 
 
 def parts(analysis: Analysis) -> list[Part]:

@@ -18,6 +18,19 @@ class Invalid(FpcoError):
     """What was given can't be accepted."""
 
 
+def require_plain(text: str) -> str:
+    """The text, for a column or a look-up that keeps no odd signs.
+
+    Raises
+    ------
+    Invalid
+        If it holds NUL or a lone surrogate, which PostgreSQL refuses.
+    """
+    if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text):
+        raise Invalid("A name can't hold control characters.")
+    return text
+
+
 class Conflict(FpcoError):
     """The thing changed, or is not in the state this action starts from."""
 

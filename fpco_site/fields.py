@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
-from fpco_site.errors import Invalid
-
 # PostgreSQL refuses NUL, and neither database takes lone surrogates. SUBSTITUTE (U+001A) marks an escape.
 _ESCAPED = re.compile("[\x00\x1a\ud800-\udfff]")
 _MARKED = re.compile("\x1a(0|s|d[89a-f][0-9a-f]{2})")
@@ -29,19 +27,6 @@ def unescape(text: str) -> str:
         return {"0": "\x00", "s": "\x1a"}.get(code) or chr(int(code, 16))
 
     return _MARKED.sub(unmark, text)
-
-
-def plain(text: str) -> str:
-    """The text, for a column or a look-up that keeps no odd signs.
-
-    Raises
-    ------
-    Invalid
-        If it holds NUL, which PostgreSQL refuses, a lone surrogate, or SUBSTITUTE.
-    """
-    if _ESCAPED.search(text):
-        raise Invalid("A name can't hold control characters.")
-    return text
 
 
 if TYPE_CHECKING:

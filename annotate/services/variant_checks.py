@@ -14,8 +14,7 @@ from annotate.models import Drafter, Item, User, VariantCheck
 from annotate.models.items import ItemState
 from annotate.models.variants import CheckState
 from annotate.services import items
-from fpco_site.errors import Conflict, FpcoError, Invalid
-from fpco_site.fields import plain
+from fpco_site.errors import Conflict, FpcoError, Invalid, require_plain
 from fpco_site.llm import engine, money, prompts, providers
 from fpco_site.llm import variant_checks as wire
 from fpco_site.llm.models import PRICE_COLUMNS
@@ -90,7 +89,7 @@ def scripted_checkers() -> list[Drafter]:
 @transaction.atomic
 def set_family(*, checker: Drafter, family: str) -> Drafter:
     """Say which family a model is of; checks that were made keep the family of their time."""
-    if len(plain(family).strip()) > 100:
+    if len(require_plain(family).strip()) > 100:
         raise Invalid("A family's name has at most 100 characters.")
     checker.family = family.strip()
     checker.save(update_fields=["family"])

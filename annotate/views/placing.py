@@ -18,8 +18,7 @@ from annotate.models.items import ItemState
 from annotate.permissions import author_required, person_of
 from annotate.services import items
 from annotate.services import placing as placings
-from fpco_site.errors import Conflict, FpcoError, Invalid
-from fpco_site.fields import plain
+from fpco_site.errors import Conflict, FpcoError, Invalid, require_plain
 from fpco_site.forms import whole_number
 
 MEMORY = "placing"  # in the session: the cell chosen last, and the items placed last
@@ -52,7 +51,7 @@ def placing(request: HttpRequest) -> HttpResponse:
 def placing_undo(request: HttpRequest) -> HttpResponse:
     """Take the last placing back and show its picture again."""
     memory = _memory(request)
-    item = Item.objects.filter(key=plain(request.POST.get("item", ""))).select_related("image").first()
+    item = Item.objects.filter(key=require_plain(request.POST.get("item", ""))).select_related("image").first()
     if item is None:
         messages.info(request, "That placing has been taken back already.")
         return redirect("placing")

@@ -21,8 +21,7 @@ from annotate.services import draft_jobs, drafters, drafts, variant_freezing, va
 from annotate.services.draft_jobs import Wish
 from annotate.services.freezing import Level
 from annotate.variant_table import Row, Slot
-from fpco_site.errors import FpcoError, Invalid
-from fpco_site.fields import plain
+from fpco_site.errors import FpcoError, Invalid, require_plain
 from fpco_site.forms import whole_number
 
 PER_PAGE = 60
@@ -87,7 +86,7 @@ def variant_draw(request: HttpRequest) -> HttpResponse:
 def variant_adopt(request: HttpRequest) -> HttpResponse:
     """Put each parent's own premise into its empty variant A; of one parent where the address names it."""
     rows = variants.parents()
-    if key := plain(request.POST.get("parent", "")):
+    if key := require_plain(request.POST.get("parent", "")):
         rows = rows.filter(key=key)
     taken = variants.adopt_all(parents=rows, by=person_of(request))
     messages.success(request, f"{taken} taken from the parents.")

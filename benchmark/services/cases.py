@@ -7,8 +7,7 @@ from django.db import transaction
 
 from annotate.models import Dataset, User
 from benchmark.models import CaseStudy, Dialogue, PinnedDialogue
-from fpco_site.errors import Conflict, Invalid
-from fpco_site.fields import plain
+from fpco_site.errors import Conflict, Invalid, require_plain
 
 MOST = 60  # dialogues; a page of more is not read
 NAME = 100  # characters
@@ -115,7 +114,7 @@ def _locked(case: CaseStudy) -> CaseStudy:
 
 
 def _named(dataset: Dataset, name: str, but: CaseStudy | None = None) -> str:
-    name = plain(name).strip()
+    name = require_plain(name).strip()
     if not name or len(name) > NAME:
         raise Invalid(f"A case study needs a name of at most {NAME} characters.")
     taken = CaseStudy.objects.filter(dataset=dataset, name=name)

@@ -60,6 +60,11 @@ class Entry:
     fields: list[Field]
 
     @property
+    def listed(self) -> list[tuple[Analysis, str]]:
+        """Each with what tells it from the others."""
+        return [(row, analysis_page.told_apart(row)) for row in self.rows]
+
+    @property
     def unfinished(self) -> bool:
         """Whether the list of what is stored, and it alone, is asked for again: nobody's form changes under them."""
         return any(row.unfinished for row in self.rows)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
 from annotate.permissions import person_of, reader_required
-from benchmark import study_tables
+from benchmark import analysis_page, study_tables
 from benchmark.analyses import KINDS
 from benchmark.figures import REGISTER
 from benchmark.models import Report, ResultSet
@@ -34,12 +35,13 @@ SHOWN = 20
 def report_page(request: HttpRequest) -> HttpResponse:
     """What a report of this dataset can hold, and those that were built."""
     dataset, result_set = dataset_of(request), result_set_of(request)
-    built = Report.objects.filter(result_set__dataset=dataset).select_related("asked_by", "result_set")[:SHOWN]
+    rows = Report.objects.filter(result_set__dataset=dataset).select_related("asked_by", "result_set")
+    built = Paginator(rows, SHOWN).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "dataset": dataset,
         "datasets": datasets(),
         "result_set": result_set,
-        "reports": built,
+        "page_obj": built,
         "building": any(row.unfinished for row in built),
         "withheld": dataset is not None and blindness.withheld_from(person_of(request), dataset),
     }
@@ -108,7 +110,10 @@ def _offered(result_set: ResultSet) -> dict[str, Any]:
         "figures": [(figure, figure.title.format(k="K")) for figure in REGISTER.values()],
         "tables": ENTRIES.values(),
         "fitting": _fitting(result_set),
-        "analyses": [(row, KINDS[row.kind]) for row in content.stored(result_set).defer("result")],
+        "analyses": [
+            (row, KINDS[row.kind], analysis_page.told_apart(row))
+            for row in content.stored(result_set).select_related("result_set").defer("result")
+        ],
         "sets": study_tables.sets(result_set),
         "pair": result_set.detectors.filter(primary=True).count() == 2,
     }

@@ -206,6 +206,25 @@ def test_a_killed_workers_report_is_taken_up_again_and_its_own_late_files_do_not
     )
 
 
+def test_the_page_tells_analyses_of_one_kind_apart_and_leads_to_older_reports(
+    over: Dataset, ada: User, as_: As
+) -> None:
+    result_set = results.default(over)
+    assert result_set is not None
+    for loss in (5.0, 7.5):
+        analyses.request(kind="persistence", result_set=result_set, parameters={"loss": loss}, by=ada)
+    Report.objects.bulk_create(Report(result_set=result_set, state="ready") for _ in range(21))
+    numbers = Report.objects.order_by("pk").values_list("pk", flat=True)
+    oldest, newest = f"Report {numbers[0]}<", f"Report {numbers[20]}<"
+    page = as_(ada).get(reverse("report")).content.decode()
+    assert page.count("Points that count as a loss 7.5") == 1
+    assert "Points that count as a loss 5" not in page
+    assert (newest in page, oldest in page) == (True, False)
+    assert oldest in as_(ada).get(reverse("report"), {"page": "2"}).content.decode()
+    assert newest in as_(ada).get(reverse("report"), {"page": "x"}).content.decode()
+    assert "Points that count as a loss 7.5" in as_(ada).get(reverse("analysis_list")).content.decode()
+
+
 def test_a_second_click_asks_for_the_same_report(over: Dataset, rita: User) -> None:
     first = request(over, rita, tables=("corr_tp",))
     assert request(over, rita, tables=("corr_tp",)) == first
