@@ -35,7 +35,7 @@ LIMIT = 20_000
 CHUNKS = 200
 PRESSED = 2  # addresses of each route that get a POST
 NOT_THERE = (404, 405)
-SAMPLES = 12  # links to one address that ask for the same, such as pages or cells
+SAMPLES = 6  # links to one address that ask for the same, such as pages or cells
 SKIPPED = ("/static/",)
 LINKS = ("href", "src", "hx-get", "data-href", "data-src", "data-url")
 _ROUTE_PART = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
@@ -182,7 +182,8 @@ def addresses(words: Iterable[str] = (), *, only: Iterable[str] | None = None) -
     names = [*words, *keys()]
     values = {"int": [*numbers, "1"], "uuid": uuids, "str": [*names, *numbers], "slug": names, "path": names}
     values |= {"sha256": keys("sha256"), "subject": list(SUBJECTS)}
-    values |= {"figure": list(REGISTER)[:1], "figure_form": ["csv", "json", "svg"]}  # links lead to the other figures
+    # Links lead to the other figures, and to files of other forms.
+    values |= {"figure": list(REGISTER)[:1], "figure_form": ["csv", "json", "svg"], "form": ["csv"]}
     return [
         url
         for name, route, parts in routes(get_resolver())
@@ -213,7 +214,7 @@ def _template(entry: URLPattern | URLResolver) -> tuple[str, dict[str, str]]:
 
 
 def _filled(route: str, parts: dict[str, str], values: dict[str, list[str]]) -> Iterator[str]:
-    choices = [values.get(kind, values["str"]) for kind in parts.values()]
+    choices = [values.get(name) or values.get(kind, values["str"]) for name, kind in parts.items()]
     for chosen in product(*choices):
         yield route.format(**dict(zip(parts, chosen, strict=True)))
 
