@@ -62,12 +62,11 @@ class Reading:
 
     def population(
         self, models: NDArray[np.bool_] | None = None, items: NDArray[np.bool_] | None = None
-    ) -> NDArray[np.int64]:
-        """Answers of these models to these items, of all by default, by image and pattern."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Answers of these models to these items, of all by default, by image and pattern, and which images."""
         kept = self.counts[slice(None) if models is None else models].sum(axis=0)
-        if items is None:
-            return by_cluster(kept, self.images)
-        return by_cluster(kept[items], self.images[items])
+        chosen = np.ones(len(self.images), dtype=np.bool_) if items is None else items
+        return by_cluster(kept[chosen], self.images[chosen]), np.unique(self.images[chosen])
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,14 +33,6 @@ from fpco_site.errors import Invalid
 NEWEST, ADJUDICATED = "newest", "adjudicated"
 NOBODY = "nobody labelled answers to turns with a correct premise, so nothing is known of how well they are judged"
 OVERALL = "overall"
-type Estimator = Callable[[Sample, NDArray[np.int64], Layout], Corrected]
-
-OWN: dict[str, Estimator] = {
-    POST_STRATIFIED: post_stratified,
-    PPI: partial(prediction_powered, tuning=1.0),
-    PPI_TUNED: prediction_powered,
-    ROGAN_GLADEN: rogan_gladen,
-}
 
 
 def read(result_set: ResultSet, parameters: Parameters) -> Study:
@@ -62,18 +53,27 @@ def choices_of(result_set: ResultSet) -> dict[str, list[tuple[str, str]]]:
 
 @dataclass(frozen=True)
 class _Slice:
-    """A part of the answers: its rows say whose labels each estimate rests on."""
+    """A part of the answers: its rows say whose labels each estimate rests on; `images` which rows of counts are."""
 
     level: str
     sample: Sample
     counts: NDArray[np.int64]
+    images: NDArray[np.int64]
+
+
+OWN: dict[str, Callable[[_Slice, Layout], Corrected]] = {
+    POST_STRATIFIED: lambda of, layout: post_stratified(of.sample, of.counts, layout, images=of.images),
+    PPI: lambda of, layout: prediction_powered(of.sample, of.counts, layout, tuning=1.0, images=of.images),
+    PPI_TUNED: lambda of, layout: prediction_powered(of.sample, of.counts, layout, images=of.images),
+    ROGAN_GLADEN: lambda of, layout: rogan_gladen(of.sample, of.counts, layout),
+}
 
 
 def run(found: Study, parameters: Parameters, rng: np.random.Generator) -> Result:
     refused = correcting.refused(found.drawn)
     layout, reading = found.layout(), found.false
     models, classes = _by_model(found, reading), _by_class(reading)
-    whole = _Slice(OVERALL, reading.sample, reading.population())
+    whole = _Slice(OVERALL, reading.sample, *reading.population())
     return {
         "set": found.validation_set,
         "result_set": found.result_set,
@@ -117,14 +117,14 @@ def _basis(reading: Reading) -> dict[str, int]:
 def _by_model(found: Study, reading: Reading) -> list[_Slice]:
     names = np.arange(len(found.models))
     return [
-        _Slice(name, reading.sample.only(reading.models == at), reading.population(models=names == at))
+        _Slice(name, reading.sample.only(reading.models == at), *reading.population(models=names == at))
         for at, name in enumerate(found.models)
     ]
 
 
 def _by_class(reading: Reading) -> list[_Slice]:
     return [
-        _Slice(name, reading.sample.only(reading.places == name), reading.population(items=reading.classes == name))
+        _Slice(name, reading.sample.only(reading.places == name), *reading.population(items=reading.classes == name))
         for name in CLASSES
     ]
 
@@ -135,7 +135,7 @@ def _rows(of: _Slice, layout: Layout, refused: dict[str, str]) -> list[dict[str,
     return [
         _row(of.level, method, undefined(refused[method], of.sample), uncorrected)
         if method in refused
-        else _row(of.level, method, estimator(of.sample, of.counts, layout), uncorrected)
+        else _row(of.level, method, estimator(of, layout), uncorrected)
         for method, estimator in OWN.items()
     ]
 
@@ -176,9 +176,7 @@ def _row(level: str, method: str, found: Corrected, uncorrected: Corrected) -> d
         "more": found.more,
         "more_reason": found.more_reason,
         "reason": found.reason,
-        "caution": "; ".join(
-            filter(None, [found.note, "" if method == PARTIAL else caution(found.value, found.images)])
-        ),
+        "caution": "; ".join(filter(None, [found.note, caution(found.value, found.images)])),
     }
 
 
@@ -190,14 +188,16 @@ def _error(sample: Sample, layout: Layout, refused: dict[str, str]) -> list[dict
     """Sensitivity and specificity of the detectors' mean label, weighted by the draw."""
     made = []
     for name, kept in (("sensitivity", sample.truth > 0.5), ("specificity", sample.truth < 0.5)):
-        row: dict[str, Any] = {"name": name, "n": int(kept.sum()), "value": None, "interval": None, "reason": ""}
+        row: dict[str, Any] = {"name": name, "n": int(kept.sum()), "value": None, "interval": None}
+        row |= {"reason": "", "caution": ""}
         if reason := refused.get(ROGAN_GLADEN) or ("" if kept.any() else "no such answer in the sample"):
             made.append(row | {"reason": reason})
             continue
-        share = scored(sample.only(kept), layout)
+        known = sample.only(kept)
+        share = scored(known, layout)
         value = share.value if name == "sensitivity" else 1 - share.value
         low, high = (float(limit) for limit in wilson(value, share.size))
-        made.append(row | {"value": value, "interval": [low, high]})
+        made.append(row | {"value": value, "interval": [low, high], "caution": caution(value, known.clusters)})
     return made
 
 
@@ -209,7 +209,7 @@ def _correct(found: Study, refused: dict[str, str]) -> dict[str, Any]:
     if found.correct is None:
         return {"k": k, "reason": NOBODY, "rows": []}
     reading, layout = found.correct, found.layout(premise=CORRECT)
-    whole = _Slice(OVERALL, reading.sample, reading.population())
+    whole = _Slice(OVERALL, reading.sample, *reading.population())
     return {"k": k, "reason": "", "rows": _rows(whole, layout, refused), **_basis(reading)}
 
 
@@ -224,8 +224,9 @@ KIND = Kind(
     "(arXiv:2311.01453). Rogan-Gladen: freed of sensitivity and specificity (doi:10.1093/oxfordjournals.aje.a112510). "
     "Answers are weighted by 1 / inclusion probability. Partially pooled: empirical-Bayes shrinkage of each model's "
     "departure from the error of all (Morris 1983, doi:10.1080/01621459.1983.10477920). Intervals are 95 % and "
-    "clustered by image, among labelled answers and among all: recovered variances with Wilson's limits (Zou & Donner "
-    "2008, doi:10.1002/sim.3095), for Rogan-Gladen Fieller's, for partial pooling Morris's.",
+    "clustered by image, among labelled answers, among all and between both: recovered variances (Zou & Donner 2008, "
+    "doi:10.1002/sim.3095) with exact limits at the effective sample size (Korn & Graubard 1998), for Rogan-Gladen "
+    "Fieller's, for partial pooling Morris's.",
     read=read,
     run=run,
     sections=sections,

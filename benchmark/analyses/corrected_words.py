@@ -171,8 +171,9 @@ def _error(result: Result) -> Section:
             Column("value", "Estimate", "rate"),
             Column("interval", "95 % interval", "interval"),
             Column("n", "Human labels", "count"),
+            Column("said", "What to know"),
         ],
-        result["error"],
+        [row | {"said": row["reason"] or row["caution"]} for row in result["error"]],
     )
 
 

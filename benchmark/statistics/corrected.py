@@ -4,8 +4,10 @@ Every estimator takes the same three things: a sample of answers with the truth 
 of all answers counted by what the detectors said of each, and a layout that says what those patterns are. The target is
 always the rate that people would find if they labelled every answer: the mean truth. Undefined is None with a reason.
 
-Intervals are at 95 % and speak of images like these: answers of one image resemble each other, in the sample and in the
-population, so both are clustered by image.
+Intervals are at 95 % and speak of images like these: answers of one image resemble each other, in the sample, in the
+population and between the two, so both are clustered by image, and `images` says which rows of the population are the
+sample's images. Rogan-Gladen does without: sensitivity and specificity are measured among answers of one truth, and if
+they lean with their image, the raw rate leans with them, which makes its interval too wide, not too narrow.
 """
 
 import math
@@ -21,15 +23,17 @@ from benchmark.statistics.corrected_intervals import (
     Part,
     Share,
     Sum,
+    common_variance,
+    departures,
     linearised,
     mean_variance,
     share,
+    shares,
 )
+from benchmark.statistics.patterns import ItemCounts
+from benchmark.statistics.rates import rates
 
 FEW = 5  # true corrections, and others, without which no sensitivity and specificity are told
-COVERED = 90  # images from which on an interval is known to cover
-
-FEW_SEEN = f"fewer than {FEW} corrections, or others, among the labels: the interval may cover less than it says"
 
 NO_LABELS = "no human label of these answers"
 NO_ANSWERS = "no answer that the detectors labelled"
@@ -138,17 +142,14 @@ def raw(counts: NDArray[np.int64], layout: Layout) -> Corrected:
     n, images = int(counts.sum()), int((counts.sum(axis=1) > 0).sum())
     if not n:
         return Corrected(None, None, None, None, 0, 0, NO_ANSWERS, more_reason=NO_ANSWERS)
-    value = float(counts.sum(axis=0) @ layout.scores) / n
-    known = Share(value, float(n))
-    error = mean_variance(counts, layout.scores)
-    if error > 0:
-        known = Share(value, min(value * (1 - value) / error, float(n)))
-    whole = Sum(0.0, (_binary(1.0, known),), 0.0)
-    low, high = whole.limits()
-    return Corrected(value, max(low, 0.0), min(high, 1.0), math.sqrt(error), n, images, more_reason="no human label")
+    seen = ItemCounts(counts.sum(axis=1)[np.newaxis], (counts @ layout.scores)[np.newaxis])
+    found, error = rates(seen).at(0), math.sqrt(mean_variance(counts, layout.scores))
+    return Corrected(found.value, found.low, found.high, error, n, images, more_reason="no human label")
 
 
-def post_stratified(sample: Sample, counts: NDArray[np.int64], layout: Layout) -> Corrected:
+def post_stratified(
+    sample: Sample, counts: NDArray[np.int64], layout: Layout, *, images: NDArray[np.int64] | None = None
+) -> Corrected:
     r"""The human rate among answers of which the detectors say the same, each at its share of all answers.
 
     .. math:: \hat\theta = \sum_h \frac{N_h}{N} \frac{\sum_{i \in h} w_i y_i}{\sum_{i \in h} w_i}
@@ -163,6 +164,8 @@ def post_stratified(sample: Sample, counts: NDArray[np.int64], layout: Layout) -
     counts : ndarray of int, shape (image, pattern)
         The population.
     layout : Layout
+    images : ndarray of int, shape (image,), optional
+        Which image each row of counts is, in the sample's numbers; none where no label is of any of them.
 
     References
     ----------
@@ -184,25 +187,33 @@ def post_stratified(sample: Sample, counts: NDArray[np.int64], layout: Layout) -
     if isinstance(strata, str):
         return undefined(strata, sample)
     n = counts.sum(axis=0)
-    parts, rates = [], np.zeros(len(layout.scores))
+    parts, found, away = [], np.zeros(len(layout.scores)), np.zeros(sample.n)
     for stratum in np.unique(strata[n > 0]):
-        here = sample.only(strata[sample.patterns] == stratum)
+        there = strata[sample.patterns] == stratum
+        here, weight = sample.only(there), float(n[strata == stratum].sum() / n.sum())
         known = share(here.truth, here.weights, here.images)
-        rates[strata == stratum] = known.value
-        parts.append(_binary(float(n[strata == stratum].sum() / n.sum()), known))
-    yes = int((sample.truth > 0.5).sum())
-    told = "; ".join(filter(None, [note, FEW_SEEN if min(yes, sample.n - yes) < FEW else ""]))
-    return settled(Sum(0.0, tuple(parts), mean_variance(counts, rates)), sample, int(n.sum()), note=told)
+        found[strata == stratum] = known.value
+        away[there] = weight * departures(here.truth, here.weights)
+        parts.append(_binary(weight, known))
+    apart = sum(part.variance for part in parts)
+    fixed = common_variance(away, sample.images, counts, found, apart=apart, images=images)
+    return settled(Sum(0.0, tuple(parts), fixed), sample, int(n.sum()), note=note)
 
 
 def prediction_powered(
-    sample: Sample, counts: NDArray[np.int64], layout: Layout, *, tuning: float | None = None
+    sample: Sample,
+    counts: NDArray[np.int64],
+    layout: Layout,
+    *,
+    tuning: float | None = None,
+    images: NDArray[np.int64] | None = None,
 ) -> Corrected:
     r"""The detectors' rate over all answers, plus how far people depart from it on the sample.
 
     .. math:: \hat\theta_\lambda = \lambda \bar f + \sum_g \frac{N_g}{N} \overline{(y - \lambda f)}_g
 
-    over the strata g of the draw that are made of patterns, with design weights within them. :math:`\lambda = 1` is
+    over the strata g of the draw that are made of patterns, with design weights within them; `images` as in
+    `post_stratified`. :math:`\lambda = 1` is
     prediction-powered inference; None tunes it to the least variance, between 0 (the detectors count for nothing) and
     1. The sample is part of the population, so the best value is the regression of y on f:
     :math:`\lambda = cov(y, f) / var(f)`, which is the same estimate as PPI++ with the unlabelled answers apart.
@@ -232,12 +243,18 @@ def prediction_powered(
         return undefined(_nobody(n[np.isin(layout.groups, missing)].sum() / n.sum()), sample)
     weights = {int(group): float(n[layout.groups == group].sum() / n.sum()) for group in groups}
     lam = tuned(sample, counts, layout, weights) if tuning is None else tuning
-    parts = tuple(
-        _cells(sample.only(drawn == group), layout, lam, np.flatnonzero(layout.groups == group), weight)
-        for group, weight in weights.items()
-    )
-    mean = float(n @ layout.scores) / int(n.sum())
-    found = Sum(lam * mean, parts, mean_variance(counts, lam * layout.scores))
+    scores = lam * layout.scores
+    parts, away, people = [], np.zeros(sample.n), scores.copy()
+    for group, weight in weights.items():
+        here = drawn == group
+        known = sample.only(here)
+        parts.append(_cells(known, layout, lam, np.flatnonzero(layout.groups == group), weight))
+        beside = known.truth - scores[known.patterns]
+        away[here] = weight * departures(beside, known.weights)
+        people += np.where(layout.groups == group, float(beside @ known.weights / known.weights.sum()), 0.0)
+    apart = sum(part.variance for part in parts)
+    fixed = common_variance(away, sample.images, counts, people, apart=apart, images=images)
+    found = Sum(float(n @ scores) / int(n.sum()), tuple(parts), fixed)
     return settled(found, sample, int(n.sum()), tuning=lam)
 
 
@@ -381,16 +398,15 @@ def _binary(weight: float, known: Share) -> Part:
 def _cells(sample: Sample, layout: Layout, lam: float, patterns: NDArray[np.intp], weight: float) -> Part:
     """What people and detectors said, as cells of one stratum of the draw; those of one score are one cell."""
     scores = np.unique(layout.scores[patterns])
-    cells = [(score, truth) for score in scores for truth in (0.0, 1.0)]
+    cells = [(score, truth) for score in scores.tolist() for truth in (0.0, 1.0)]
     seen = layout.scores[sample.patterns]
-    known = [
-        share(((seen == score) & (sample.truth == truth)).astype(np.float64), sample.weights, sample.images)
-        for score, truth in cells
-    ]
+    inside = np.array([(seen == score) & (sample.truth == truth) for score, truth in cells], dtype=np.float64)
+    known = shares(inside, sample.weights, sample.images)
+    spread = linearised(sample.truth - lam * seen, sample.weights, sample.images)
     return Part(
         weight,
         np.array([truth - lam * score for score, truth in cells]),
         np.array([one.value for one in known]),
         np.array([one.size for one in known]),
-        linearised(sample.truth - lam * seen, sample.weights, sample.images) or 0.0,
+        0.0 if spread is None else float(spread),
     )

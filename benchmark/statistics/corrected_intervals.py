@@ -11,11 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.statistics.bootstrap import by_cluster
-from benchmark.statistics.rates import wilson
-
 Z = 1.959963984540054  # of 95 %
-LITTLE = 1e-12
+LITTLE, ALIKE = 1e-12, 1e-8
+TAIL = 0.025
 ADDED = 1.0  # labels of each kind that Rogan-Gladen's limits add
 
 Floats = NDArray[np.float64]
@@ -45,8 +43,19 @@ class Share:
         return self.value * (1 - self.value) / self.size
 
 
-def share(values: Floats, weights: Floats, clusters: NDArray[np.generic]) -> Share:
-    r"""The mean of values under design weights, with its effective size.
+def share(values: Floats, weights: Floats, clusters: NDArray[np.int64]) -> Share:
+    """The mean of values under design weights, with its effective size, as in `shares`.
+
+    Examples
+    --------
+    >>> share(np.array([1.0, 0.0]), np.array([3.0, 1.0]), np.arange(2)).value
+    0.75
+    """
+    return shares(values[np.newaxis], weights, clusters)[0]
+
+
+def shares(values: Floats, weights: Floats, clusters: NDArray[np.int64]) -> list[Share]:
+    r"""Means of values under design weights, with their effective sizes.
 
     With :math:`\bar y = \sum w_i y_i / \sum w_i`, the linearised variance over m clusters g is
 
@@ -57,36 +66,75 @@ def share(values: Floats, weights: Floats, clusters: NDArray[np.generic]) -> Sha
 
     Parameters
     ----------
-    values, weights : ndarray of float, shape (label,)
-        Values in [0, 1]; weights are 1 / inclusion probability, up to a factor. At least one label.
-    clusters : ndarray, shape (label,)
+    values : ndarray of float, shape (mean, label)
+        In [0, 1].
+    weights : ndarray of float, shape (label,)
+        1 / inclusion probability, up to a factor. At least one label.
+    clusters : ndarray of int, shape (label,)
         The image of each.
 
     References
     ----------
     Kish 1965, Survey Sampling, section 11.7. Särndal, Swensson & Wretman 1992, section 5.7 (linearisation).
+    """
+    total = float(weights.sum())
+    plain = total**2 / float((weights**2).sum())
+    alike = total**2 / float((by_cluster(weights, clusters) ** 2).sum())
+    variances, made = linearised(values, weights, clusters), []
+    for at, mean in enumerate((values @ weights / total).tolist()):
+        value = min(max(mean, 0.0), 1.0)
+        spread = value * (1 - value)
+        if variances is None or spread < LITTLE:
+            made.append(Share(value, alike))
+        else:
+            variance = float(variances[at])
+            made.append(Share(value, min(spread / variance, plain) if variance > LITTLE * spread else plain))
+    return made
+
+
+def linearised(values: Floats, weights: Floats, clusters: NDArray[np.int64]) -> Floats | None:
+    """Variances of weighted means over clusters, as in `shares`; None with a single cluster."""
+    sums = by_cluster(departures(values, weights), clusters)
+    m = sums.shape[-1]
+    return m / (m - 1) * np.asarray((sums**2).sum(axis=-1)) if m > 1 else None
+
+
+def departures(values: Floats, weights: Floats) -> Floats:
+    """How far each value, shape (..., label), moves the weighted mean from itself: they add up to 0."""
+    total = float(weights.sum())
+    away: Floats = weights * (values - (values @ weights)[..., np.newaxis] / total) / total
+    return away
+
+
+def by_cluster(values: Floats, clusters: NDArray[np.int64]) -> Floats:
+    """Sums over each cluster, in sorted order; shape (..., label) to (..., cluster)."""
+    order = np.argsort(clusters, kind="stable")
+    starts = np.flatnonzero(np.diff(clusters[order], prepend=clusters[order[0]] - 1))
+    sums: Floats = np.add.reduceat(values[..., order], starts, axis=-1)
+    return sums
+
+
+def exact(shares: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's 95 % limits of shares at their effective sizes, as Korn and Graubard take them.
+
+    References
+    ----------
+    Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404. Korn & Graubard 1998, Survey Methodology 24, 193-201.
 
     Examples
     --------
-    >>> share(np.array([1.0, 0.0]), np.array([3.0, 1.0]), np.arange(2)).value
-    0.75
+    None of 10: the upper limit solves (1 - p)^10 = 0.025.
+
+    >>> low, high = exact(np.array([0.0]), np.array([10.0]))
+    >>> float(low[0]), round(float(high[0]), 6) == round(1 - 0.025**0.1, 6)
+    (0.0, True)
     """
-    total = float(weights.sum())
-    value = min(max(float(weights @ values) / total, 0.0), 1.0)
-    plain, spread = total**2 / float((weights**2).sum()), value * (1 - value)
-    variance = linearised(values, weights, clusters)
-    if variance is None or spread < LITTLE:
-        alike = by_cluster(weights[:, np.newaxis], clusters)
-        return Share(value, total**2 / float((alike**2).sum()))
-    return Share(value, min(spread / variance, plain) if variance > LITTLE * spread else plain)
+    from scipy.special import betaincinv
 
-
-def linearised(values: Floats, weights: Floats, clusters: NDArray[np.generic]) -> float | None:
-    """The variance of a weighted mean over clusters, as in `share`; None with a single cluster."""
-    total = float(weights.sum())
-    away = weights * (values - float(weights @ values) / total)
-    sums = by_cluster(away[:, np.newaxis], clusters)
-    return len(sums) / (len(sums) - 1) * float((sums**2).sum()) / total**2 if len(sums) > 1 else None
+    yes, no = shares * sizes, (1 - shares) * sizes
+    low = np.where(yes > LITTLE, betaincinv(np.maximum(yes, LITTLE), no + 1, TAIL), 0.0)
+    high = np.where(no > LITTLE, betaincinv(yes + 1, np.maximum(no, LITTLE), 1 - TAIL), 1.0)
+    return np.minimum(low, shares), np.maximum(high, shares)
 
 
 def mean_variance(counts: NDArray[np.int64], scores: Floats) -> float:
@@ -107,6 +155,50 @@ def mean_variance(counts: NDArray[np.int64], scores: Floats) -> float:
     return images / (images - 1) * float(((by_image @ (scores - mean)) ** 2).sum()) / n**2
 
 
+def common_variance(
+    away: Floats,
+    of: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    scores: Floats,
+    *,
+    apart: float,
+    images: NDArray[np.int64] | None,
+) -> float:
+    r"""The variance that the population's images bring, and that strata and population have in common.
+
+    An image whose answers people call corrections more often than the detectors make expect mostly does so in every
+    stratum, and mostly is one whose answers the detectors call corrections more often, too. So the strata's means and
+    the population's mean score vary more together than apart: over images i, with departures :math:`\psi_i` of the
+    population's mean score and :math:`\phi_i` of the sample's mean from what they are, by
+    :math:`\sum \phi_i^2 + 2 \sum \psi_i \phi_i` less the strata's own variances; where that is below 0, by nothing.
+
+    Parameters
+    ----------
+    away : ndarray of float, shape (label,)
+        How far each label moves the sample's mean (`departures`).
+    of : ndarray of int, shape (label,)
+        The image of each.
+    counts, scores
+        The population and what each pattern counts, as in `mean_variance`.
+    apart : float
+        The sum of the strata's own variances.
+    images : ndarray of int, shape (image,), or None
+        Which image each row of counts is, each once; None where no label is of any of them.
+
+    References
+    ----------
+    Särndal, Swensson & Wretman 1992, section 5.5 and 9.8 (linearisation, two phases).
+    """
+    n, rows = int(counts.sum()), counts.sum(axis=1)
+    there, names, moved = int((rows > 0).sum()), np.unique(of), by_cluster(away, of)
+    together = len(names) / max(len(names) - 1, 1) * float((moved**2).sum()) - apart
+    if images is not None and there > 1:
+        _, known, labels = np.intersect1d(images, names, assume_unique=True, return_indices=True)
+        own = (counts[known] @ scores - rows[known] * float(counts.sum(axis=0) @ scores) / n) / n
+        together += 2 * there / (there - 1) * float(own @ moved[labels])
+    return mean_variance(counts, scores) + max(together, 0.0)
+
+
 @dataclass(frozen=True)
 class Part:
     """The mean score of one group of answers: `scores`, observed `shares` and effective `sizes` of its cells.
@@ -122,12 +214,16 @@ class Part:
     spread: float = 0.0
 
     @property
+    def variance(self) -> float:
+        return self.weight**2 * self.spread
+
+    @property
     def value(self) -> float:
         return self.weight * float(self.scores @ self.shares)
 
     def reaches(self, more: float) -> tuple[float, float]:
         """How far down and up the mean may lie, squared."""
-        both = np.mean([_reaches(*free, more) for free in self._free], axis=0) * self.weight**2
+        both = np.mean([_reaches(*free, more) * self._wider(*free) for free in self._free], axis=0) * self.weight**2
         return float(both[0]), float(both[1])
 
     @cached_property
@@ -137,38 +233,48 @@ class Part:
         Once for each of several that are the commonest, so that no order of cells decides.
         """
         made = []
-        for common in np.flatnonzero(np.isclose(self.shares, self.shares.max())):
-            scores = np.delete(self.scores - self.scores[common], common)
-            shares, sizes = np.delete(self.shares, common), np.delete(self.sizes, common)
+        for common in np.flatnonzero(self.shares > self.shares.max() - ALIKE):
+            others = np.arange(len(self.shares)) != common
+            scores = self.scores[others] - self.scores[common]
+            shares, sizes = self.shares[others], self.sizes[others]
             odds = np.sqrt(shares / (1 - shares))
             together = -np.outer(odds, odds) * np.sign(np.outer(scores, scores))
             np.fill_diagonal(together, 1.0)
             made.append((scores, shares, sizes, together))
         return made
 
+    def _wider(self, scores: Floats, shares: Floats, sizes: Floats, together: Floats) -> float:
+        """By how much the mean score varies more than cells that go together as a multinomial's do: at least 1."""
+        errors = np.abs(scores) * np.sqrt(shares * (1 - shares) / sizes)
+        supposed = float(errors @ together @ errors)
+        return max(self.spread / supposed, 1.0) if supposed > LITTLE else 1.0
 
-def _reaches(scores: Floats, shares: Floats, sizes: Floats, together: Floats, more: float) -> tuple[float, float]:
-    low, high = wilson(shares, sizes * more)
+
+def _reaches(scores: Floats, shares: Floats, sizes: Floats, together: Floats, more: float) -> Floats:
+    low, high = exact(shares, sizes * more)
     drops, rises = scores * (shares - low), scores * (high - shares)
     down, up = np.where(scores > 0, drops, -rises), np.where(scores > 0, rises, -drops)
-    return max(float(down @ together @ down), 0.0), max(float(up @ together @ up), 0.0)
+    return np.maximum([down @ together @ down, up @ together @ up], 0.0)
 
 
 @dataclass(frozen=True)
 class Sum:
     r"""A constant and independent parts; `fixed` is a variance that no further label takes away.
 
-    Limits are found by recovering variances: with Wilson's limits l, u of each share p,
+    Limits are found by recovering variances: with `exact` limits l, u of each share p,
 
     .. math:: \hat\theta - \sqrt{\sum (p - l)^2 + \ldots},\quad \hat\theta + \sqrt{\sum (u - p)^2 + \ldots}
 
-    with each part's score and weight, and the correlation of a multinomial's shares within a part. Unlike a normal
-    interval it does not shrink to nothing where no error was seen.
+    with each part's score and weight, and the correlation of a multinomial's shares within a part; squares are
+    multiplied by how far the part's linearised variance is above a multinomial's (Rao and Scott's first correction), as
+    cells of one image go together otherwise. Unlike a normal
+    interval it does not shrink to nothing where no error was seen; and where one was, in a stratum that stands for many
+    answers, its lower limit is lower than with Wilson's limits, which are known to be too high for few successes.
 
     References
     ----------
     Newcombe 1998, doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I.
-    Zou & Donner 2008, doi:10.1002/sim.3095.
+    Zou & Donner 2008, doi:10.1002/sim.3095. Rao & Scott 1981, doi:10.1080/01621459.1981.10477633.
     """
 
     constant: float
@@ -181,7 +287,7 @@ class Sum:
 
     @property
     def error(self) -> float:
-        return float(np.sqrt(sum(part.weight**2 * part.spread for part in self.parts) + self.fixed))
+        return float(np.sqrt(sum(part.variance for part in self.parts) + self.fixed))
 
     def limits(self, more: float = 1.0) -> tuple[float, float]:
         reaches = [part.reaches(more) for part in self.parts]

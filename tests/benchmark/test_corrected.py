@@ -5,21 +5,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from numpy.typing import NDArray
 
 from annotate.models import Dataset, LabelSet, User
 from annotate.models.labels import LabelSetState, Mode
 from annotate.models.people import Role
 from annotate.services import adjudication, labels
 from benchmark import charts, correcting, frames_corrected
+from benchmark.analyses import corrected as analysis
 from benchmark.charts.beside import beside
 from benchmark.correcting import BIASED, METHODS, NO_PROBABILITIES, NOT_KNOWN, POOL, POST_STRATIFIED, Drawn
 from benchmark.designs import Kind, Plan
 from benchmark.models import Analysis, DetectorLabel, Response, ResultSet, ValidationSet
 from benchmark.services import analyses, results, validation
+from benchmark.statistics.corrected import Corrected, Layout, Sample, post_stratified
 from fpco_site.errors import Invalid
 from tests import factories
 
@@ -156,6 +160,35 @@ def test_rates_are_those_that_the_labels_give_by_hand(row: ValidationSet, over: 
         assert "fewer than 90 images" in one["caution"]
 
 
+def test_labels_are_known_to_be_of_the_images_whose_answers_they_are(
+    row: ValidationSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that what a label and the other answers of its image have in common is counted, for a part as for all."""
+    given = []
+
+    def spy(sample: Sample, counts: NDArray[np.int64], layout: Layout, *, images: NDArray[np.int64]) -> Corrected:
+        given.append((sample, counts, images))
+        return post_stratified(sample, counts, layout, images=images)
+
+    monkeypatch.setattr(analysis, "post_stratified", spy)
+    study = frames_corrected.study(row, truth="human-1")
+    analysis.run(study, {}, np.random.default_rng(1))
+    assert len(given) == 1 + 3 + MODELS
+    for sample, counts, images in given:
+        assert len(images) == len(counts) == len(set(images.tolist()))
+        assert set(sample.images.tolist()) <= set(images.tolist())
+    for image in study.false.images.tolist():
+        of_it = study.false.counts.sum(axis=0)[study.false.images == image].sum(axis=0)
+        whole = given[0]
+        assert whole[1][whole[2] == image].sum(axis=0).tolist() == of_it.tolist()
+
+
+def test_sensitivity_and_specificity_of_few_images_say_so(row: ValidationSet, over: Dataset) -> None:
+    found = told(over, truth="human-1")["error"]
+    assert [one["name"] for one in found] == ["sensitivity", "specificity"]
+    assert all("fewer than 90 images" in one["caution"] for one in found)
+
+
 def test_each_model_has_its_own_the_pooled_and_the_partly_pooled_rate(row: ValidationSet, over: Dataset) -> None:
     found = told(over)
     for number in range(MODELS):
@@ -164,6 +197,7 @@ def test_each_model_has_its_own_the_pooled_and_the_partly_pooled_rate(row: Valid
         assert of["ppi_tuned"]["n"] <= 15 < of["pooled"]["n"]
         assert of["partial"]["value"] is not None
         assert 0 < of["partial"]["tuning"] < 1
+        assert "fewer than 90 images" in of["partial"]["caution"]
         pooled, own = of["pooled"]["interval"], of["ppi_tuned"]["interval"]
         assert pooled[1] - pooled[0] < own[1] - own[0]
     assert {one["level"] for one in found["classes"]} == {"identity", "attribute", "location"}

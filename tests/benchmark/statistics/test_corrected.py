@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from benchmark.statistics.corrected import (
     FEW,
-    FEW_SEEN,
     NO_BETTER,
     NO_LABELS,
     ONE_LABEL,
@@ -23,8 +22,9 @@ from benchmark.statistics.corrected import (
     rogan_gladen,
 )
 from benchmark.statistics.corrected_groups import TOO_FEW, expectations, partially_pooled, paule_mandel
-from benchmark.statistics.corrected_intervals import Inverted, Part, Share, Sum, mean_variance, share
-from benchmark.statistics.rates import wilson
+from benchmark.statistics.corrected_intervals import Inverted, Part, Share, Sum, exact, mean_variance, share
+from benchmark.statistics.patterns import ItemCounts
+from benchmark.statistics.rates import rates
 
 ONE = Layout(np.array([0.0, 1.0]), np.array([0, 0]))
 PAIR = Layout(np.array([0.0, 0.5, 0.5, 1.0]), np.zeros(4, dtype=np.int64))
@@ -93,20 +93,34 @@ def test_rogan_gladen_limits_solve_fiellers_equation() -> None:
         assert (0.38 - false - theta * (hits - false)) ** 2 == pytest.approx(1.959964**2 * v, rel=1e-6)
 
 
-def test_one_group_of_yes_and_no_has_wilsons_interval() -> None:
+def limits(p: float, n: float) -> tuple[float, float]:
+    low, high = exact(np.array([p]), np.array([n]))
+    return float(low[0]), float(high[0])
+
+
+def test_limits_of_a_share_are_clopper_and_pearsons() -> None:
+    """Of whole numbers SciPy's exact ones; an effective size may lie between two of them."""
+    from scipy.stats import binomtest
+
+    for yes, n in ((0, 10), (1, 30), (17, 40), (40, 40)):
+        interval = binomtest(yes, n).proportion_ci(method="exact")
+        assert limits(yes / n, n) == pytest.approx((interval.low, interval.high), abs=1e-9)
+    assert limits(0.1, 31)[0] < limits(0.1, 31.5)[0] < limits(0.1, 32)[0]
+
+
+def test_one_group_of_yes_and_no_has_the_limits_of_its_share() -> None:
     part = Part(1.0, np.array([0.0, 1.0]), np.array([0.7, 0.3]), np.array([40.0, 40.0]))
-    low, high = Sum(0.0, (part,), 0.0).limits()
-    assert (low, high) == pytest.approx([float(limit) for limit in wilson(0.3, 40.0)])
+    assert Sum(0.0, (part,), 0.0).limits() == pytest.approx(limits(0.3, 40.0))
 
 
-def test_limits_of_two_strata_recover_wilsons_variances() -> None:
+def test_limits_of_two_strata_recover_the_variances_of_each() -> None:
     """Zou and Donner: each stratum's distance to its own limit, by weight, squared and added."""
     parts = [
         Part(w, np.array([0.0, 1.0]), np.array([1 - p, p]), np.array([n, n]))
         for w, p, n in ((0.4, 0.9, 20.0), (0.6, 0.0, 30.0))
     ]
     low, high = Sum(0.0, tuple(parts), 0.0).limits()
-    (l1, u1), (l2, u2) = ([float(x) for x in wilson(p, n)] for p, n in ((0.9, 20.0), (0.0, 30.0)))
+    (l1, u1), (l2, u2) = (limits(p, n) for p, n in ((0.9, 20.0), (0.0, 30.0)))
     assert low == pytest.approx(0.36 - math.hypot(0.4 * (0.9 - l1), 0.6 * (0 - l2)))
     assert high == pytest.approx(0.36 + math.hypot(0.4 * (u1 - 0.9), 0.6 * u2))
 
@@ -115,10 +129,19 @@ def test_shares_of_one_group_go_together_as_a_multinomials_do() -> None:
     """0.3 at score 1 and 0.2 at -1, the rest at 0: shares correlate by -sqrt(0.3 * 0.2 / (0.7 * 0.8))."""
     part = Part(1.0, np.array([0.0, 1.0, -1.0]), np.array([0.5, 0.3, 0.2]), np.full(3, 50.0))
     low, high = Sum(0.0, (part,), 0.0).limits()
-    (l1, u1), (l2, u2) = ([float(x) for x in wilson(p, 50.0)] for p in (0.3, 0.2))
+    (l1, u1), (l2, u2) = (limits(p, 50.0) for p in (0.3, 0.2))
     together = math.sqrt(0.3 * 0.2 / (0.7 * 0.8))
     for reach, (one, two) in ((0.1 - low, (0.3 - l1, u2 - 0.2)), (high - 0.1, (u1 - 0.3, 0.2 - l2))):
         assert reach == pytest.approx(math.sqrt(one**2 + two**2 + 2 * together * one * two))
+
+
+def test_shares_that_images_tie_together_reach_further() -> None:
+    """A multinomial's mean of 0.3 at 1 and 0.2 at -1 has variance (0.5 - 0.1^2) / 50; twice that, twice the squares."""
+    cells = np.array([0.0, 1.0, -1.0]), np.array([0.5, 0.3, 0.2]), np.full(3, 50.0)
+    plain = Part(1.0, *cells).reaches(1.0)
+    assert Part(1.0, *cells, 0.49 / 50).reaches(1.0) == pytest.approx(plain)
+    assert Part(1.0, *cells, 2 * 0.49 / 50).reaches(1.0) == pytest.approx([2 * square for square in plain])
+    assert Part(1.0, *cells, 0.1 * 0.49 / 50).reaches(1.0) == pytest.approx(plain)  # never less far
 
 
 def test_an_interval_keeps_a_width_where_no_error_was_seen() -> None:
@@ -154,6 +177,47 @@ def test_the_populations_images_add_what_no_label_takes_away() -> None:
     """Two images with 3 of 4 and 1 of 4: mean 1/2, 2/1 * (1 + 1) / 64 = 1/16."""
     counts = np.array([[1, 3], [3, 1]])
     assert mean_variance(counts, ONE.scores) == pytest.approx(1 / 16)
+
+
+def test_strata_whose_labels_are_of_the_same_images_vary_together() -> None:
+    """Four images, of each an answer that the detectors call a correction and one that they don't, all labelled.
+
+    People call both answers of two images corrections, none of the others: each label departs by 1/2 * 1/4 * 1/2 =
+    1/16, up or down with its image. Apart, each stratum's variance is 4/3 * 4 / 16^2 = 1/48; over images, with 1/8
+    from each of them, it is 4/3 * 4 / 8^2 = 1/12, twice what the strata make. Answers' images add none.
+    """
+    truth, patterns = np.array([1.0, 1, 1, 1, 0, 0, 0, 0]), np.array([0, 1] * 4)
+    sample = Sample(truth, patterns, np.ones(8), np.repeat(np.arange(4), 2))
+    found = post_stratified(sample, np.ones((4, 2), dtype=np.int64), ONE, images=np.arange(4))
+    assert found.error == pytest.approx(math.sqrt(1 / 12))
+    strangers = Sample(truth, patterns, np.ones(8), np.arange(8))
+    assert post_stratified(strangers, np.ones((4, 2), dtype=np.int64), ONE).error == pytest.approx(math.sqrt(1 / 24))
+
+
+def test_images_whose_answers_lean_one_way_lean_that_way_in_both_parts_of_an_estimate() -> None:
+    """Two images of four answers, 3 and 1 seen as corrections, with one label each: people's yes and no, both unseen.
+
+    With lambda 1 labels depart by 1/4 each way from their mean, answers by 1/2 * 1/4 = 1/8 each way: apart they have
+    2 * 2 * 1/16 = 1/4 and 2 * 2 * 1/64 = 1/16, and 2 * 2 * 2 * 1/4 * 1/8 = 1/4 together; against each other, nothing.
+    """
+    counts = np.array([[1, 3], [3, 1]])
+    sample = Sample(np.array([1.0, 0.0]), np.array([0, 0]), np.ones(2), np.array([7, 9]))
+
+    def variance(images: list[int] | None) -> float:
+        of = None if images is None else np.array(images)
+        return float(prediction_powered(sample, counts, ONE, tuning=1.0, images=of).error or 0) ** 2
+
+    assert variance(None) == pytest.approx(1 / 4 + 1 / 16)
+    assert variance([1, 2]) == pytest.approx(1 / 4 + 1 / 16)  # other images
+    assert variance([7, 9]) == pytest.approx(1 / 4 + 1 / 16 + 1 / 4)
+    assert variance([9, 7]) == pytest.approx(1 / 4 + 1 / 16)  # never surer than apart
+
+
+def test_the_detectors_own_rate_has_the_interval_of_all_rates() -> None:
+    counts = np.array([[1, 3, 0, 2], [3, 0, 1, 0], [2, 2, 2, 5]])
+    found = raw(counts, PAIR)
+    known = rates(ItemCounts(np.array([[6, 4, 11]]), np.array([[3.5, 0.5, 7.0]]))).at(0)
+    assert (found.value, found.low, found.high) == (known.value, known.low, known.high)
 
 
 def test_weights_undo_a_draw_by_disagreement() -> None:
@@ -285,12 +349,6 @@ def test_an_empty_stratum_is_joined_only_where_all_answers_were_drawn_alike() ->
     assert by_label.value is None
     assert "nobody labelled the 10.0% of answers" in by_label.reason
     assert "nobody labelled the 10.0% of answers" in prediction_powered(sample, counts, BY_LABEL).reason
-
-
-def test_an_interval_from_hardly_any_correction_says_that_it_may_cover_less() -> None:
-    few = post_stratified(labels({(1, 1): 4, (0, 0): 90}), answers(960, 40), ONE)
-    assert few.note == FEW_SEEN
-    assert post_stratified(labels({(1, 1): 5, (0, 0): 90}), answers(960, 40), ONE).note == ""
 
 
 # More labels ----------------------------------------------------------------------------------------
