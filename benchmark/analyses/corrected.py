@@ -242,4 +242,5 @@ KIND = Kind(
     names={"validation_set": "Human labels of", "truth": "The truth is"},
     unblinded=True,
     random=False,
+    version=2,
 )

@@ -79,7 +79,7 @@ def shares(values: Floats, weights: Floats, clusters: NDArray[np.int64]) -> list
     """
     total = float(weights.sum())
     plain = total**2 / float((weights**2).sum())
-    alike = total**2 / float((by_cluster(weights, clusters) ** 2).sum())
+    alike = total**2 / float((cluster_sums(weights, clusters) ** 2).sum())
     variances, made = linearised(values, weights, clusters), []
     for at, mean in enumerate((values @ weights / total).tolist()):
         value = min(max(mean, 0.0), 1.0)
@@ -94,7 +94,7 @@ def shares(values: Floats, weights: Floats, clusters: NDArray[np.int64]) -> list
 
 def linearised(values: Floats, weights: Floats, clusters: NDArray[np.int64]) -> Floats | None:
     """Variances of weighted means over clusters, as in `shares`; None with a single cluster."""
-    sums = by_cluster(departures(values, weights), clusters)
+    sums = cluster_sums(departures(values, weights), clusters)
     m = sums.shape[-1]
     return m / (m - 1) * np.asarray((sums**2).sum(axis=-1)) if m > 1 else None
 
@@ -106,7 +106,7 @@ def departures(values: Floats, weights: Floats) -> Floats:
     return away
 
 
-def by_cluster(values: Floats, clusters: NDArray[np.int64]) -> Floats:
+def cluster_sums(values: Floats, clusters: NDArray[np.int64]) -> Floats:
     """Sums over each cluster, in sorted order; shape (..., label) to (..., cluster)."""
     order = np.argsort(clusters, kind="stable")
     starts = np.flatnonzero(np.diff(clusters[order], prepend=clusters[order[0]] - 1))
@@ -190,7 +190,7 @@ def common_variance(
     Särndal, Swensson & Wretman 1992, section 5.5 and 9.8 (linearisation, two phases).
     """
     n, rows = int(counts.sum()), counts.sum(axis=1)
-    there, names, moved = int((rows > 0).sum()), np.unique(of), by_cluster(away, of)
+    there, names, moved = int((rows > 0).sum()), np.unique(of), cluster_sums(away, of)
     together = len(names) / max(len(names) - 1, 1) * float((moved**2).sum()) - apart
     if images is not None and there > 1:
         _, known, labels = np.intersect1d(images, names, assume_unique=True, return_indices=True)

@@ -299,6 +299,23 @@ def test_the_order_of_labels_and_images_does_not_matter(
 
 @settings(max_examples=20)
 @given(cells=counts_of_cells, population=populations)
+def test_images_in_common_make_no_interval_narrower_in_whatever_order_they_stand(
+    cells: dict[tuple[int, int], int], population: tuple[int, ...]
+) -> None:
+    sample, counts = labels(cells), answers(*population)
+    images = np.arange(len(counts))
+    for estimator in (post_stratified, prediction_powered):
+        for layout in (PAIR, BY_LABEL):
+            apart, found = estimator(sample, counts, layout), estimator(sample, counts, layout, images=images)
+            same(found, estimator(sample, counts[::-1], layout, images=images[::-1]))
+            assert apart.value == found.value
+            if found.low is not None and apart.low is not None:
+                assert found.low <= apart.low + 1e-12
+                assert (found.high or 0) >= (apart.high or 0) - 1e-12
+
+
+@settings(max_examples=20)
+@given(cells=counts_of_cells, population=populations)
 def test_a_value_lies_in_its_interval_and_an_undefined_one_has_a_reason(
     cells: dict[tuple[int, int], int], population: tuple[int, ...]
 ) -> None:

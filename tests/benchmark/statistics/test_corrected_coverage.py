@@ -31,7 +31,7 @@ from tests.benchmark.statistics import many_studies
 from tests.benchmark.statistics.many_studies import SCORES, Studies
 
 FULL = os.environ.get("FPCO_COVERAGE") == "full"
-FIRST, STUDIES, HOUSES = (500, 2_500, 100) if FULL else (750, 750, 4)
+FIRST, STUDIES, HOUSES = (500, 2_500, 100) if FULL else (500, 500, 4)
 AT_ONCE, COMPARED, SURE = 250, 8, 0.96
 BOUND = 0.93
 MODELS = 20
