@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from django.conf import settings as project_settings
 from django.core.management import CommandError, call_command
 
 from benchmark.management.commands import demo
@@ -24,6 +26,8 @@ def folder():
     """The data folder of a demo whose study is loaded already, as a second start finds it."""
     with services.temporary_folder() as folder:
         (folder / "demo").write_text(demo_house.LOADED)
+        if project_settings.READY_SQLITE:
+            shutil.copyfile(project_settings.READY_SQLITE, folder / "fpco.sqlite3")
         yield folder
 
 
