@@ -187,7 +187,7 @@ def common_variance(
 
     References
     ----------
-    Särndal, Swensson & Wretman 1992, section 5.5 and 9.8 (linearisation, two phases).
+    Särndal, Swensson & Wretman 1992, chapter 9 (samples of two phases).
     """
     n, rows = int(counts.sum()), counts.sum(axis=1)
     there, names, moved = int((rows > 0).sum()), np.unique(of), cluster_sums(away, of)
