@@ -118,6 +118,13 @@ def test_reports_say_what_they_hold_and_where_they_are(over: Dataset, rita: User
     assert strict_json(as_(rita).get(reverse("api_report-list"), {"dataset": over.pk + 1}))["results"] == []
 
 
+@pytest.mark.parametrize("odd", ["9" * 30, "-1", "0", "x", "²", "1e3"])
+def test_a_list_that_is_divided_oddly_is_divided_as_usual(over: Dataset, rita: User, as_: As, odd: str) -> None:
+    for name in ("limit", "offset"):
+        found = strict_json(as_(rita).get(reverse("api_run-list"), {name: odd}))
+        assert (found["count"], len(found["results"])) == (2, 0 if (name, odd[0]) == ("offset", "9") else 2)
+
+
 def test_annotators_and_strangers_find_none_of_it(over: Dataset, lea: User, ben: User, as_: As) -> None:
     case = cases.create(dataset=over, name="Case", by=ben)
     paths = [reverse(f"api_{name}-list") for name in ("figure", "case", "report")]
