@@ -230,8 +230,9 @@ def read_agreement_and_results(page: Page) -> None:
 def check_release(page: Page, tmp_path: Path) -> None:
     page.goto("/releases/")
     page.get_by_role("button", name="Build a release").click()
+    expect(page.locator("#releases")).to_contain_text(re.compile("ready|failed"), timeout=3 * SOON)  # draws figures
     with page.expect_download(timeout=SOON) as download:
-        page.get_by_role("link", name="Zip").click(timeout=SOON)
+        page.get_by_role("link", name="Zip").click()
     path = tmp_path / "release.zip"
     download.value.save_as(path)
     with ZipFile(path) as archive:
