@@ -84,7 +84,7 @@ def test_three_workers_whose_clocks_jump_share_a_run_and_a_gate(
     """One clock stays, one jumps a day ahead, one a day back; the broker gives each message out again and again."""
     for jump in (0, DAY, -DAY):
         celery.start_by_hand(FPCO_TEST_JUMP=str(jump), FPCO_ENGINE_STALE="20", **THIRD)
-    until(lambda: celery.logs().count(" ready.") == 3, celery)
+    until(lambda: celery.logs(whole=True).count(" ready.") == 3, celery)
     stub.script([*["answer"] * 40, Do("rate_limit", retry_after="0.5")])
     run = begun(ada, stub, monkeypatch, items=30, concurrency=9)
     part: set[object] = set()
@@ -107,7 +107,7 @@ def test_work_goes_on_though_every_message_was_lost(
     ada: User, stub: StubServer, broker: str, celery: Celery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     celery.start()
-    until(lambda: " ready." in celery.logs(), celery)
+    until(lambda: " ready." in celery.logs(whole=True), celery)
     with forgetting(broker):
         run = begun(ada, stub, monkeypatch, items=4, concurrency=4)
         threading.Event().wait(2)
