@@ -182,7 +182,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "unacked_restore_throttle": 1,
     "socket_connect_timeout": 2,
 }
-CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat")
+# Nothing is remembered of when they were sent: a file that a killed worker left locked would stop the clock for good.
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 # None of them expires: that would compare the sender's clock with the worker's. One too many does nothing.
 CELERY_BEAT_SCHEDULE = {
     "imports": {"task": "annotate.import_images", "schedule": 10.0},

@@ -61,16 +61,18 @@ def holders() -> set[object]:
 @contextmanager
 def forgetting(address: str) -> Iterator[None]:
     """The broker loses whatever it is given, again and again."""
-    over = threading.Event()
+    began, over = threading.Event(), threading.Event()
 
     def forget() -> None:
         with Connection(address) as connection:
             client = connection.default_channel.client
             while not over.wait(0.02):
                 client.flushall()
+                began.set()
 
     thread = threading.Thread(target=forget, daemon=True)
     thread.start()
+    assert began.wait(30)
     try:
         yield
     finally:
