@@ -22,7 +22,7 @@ import psycopg
 from fpco_site import processes
 from tests import services
 
-AT_ONCE = 5  # test processes side by side: many wait more than they work
+AT_ONCE = 4  # test processes side by side: many wait more than they work
 ROOT = Path(__file__).resolve().parent.parent
 BROWSER, FULL_SIZE = "tests/browser", "tests/benchmark/test_full_size.py"
 NO_TESTS = 5
@@ -61,6 +61,15 @@ PASSES = (
         processes=2,
         env={"FPCO_KILLS": "3"},
     ),
+    Pass(
+        "postgres",
+        "PostgreSQL",
+        "(db or worker or postgres) and not browser and not full_size",
+        where=("--ignore=tests/browser",),
+        postgres=True,
+        processes=2,
+        env={"FPCO_KILLS": "3"},
+    ),
     Pass("browser", "Browser", "browser", where=(BROWSER,), processes=2),
     Pass("browser-postgres", "Browser on PostgreSQL", "browser and db", where=(BROWSER,), postgres=True),
     Pass("full-size", "Release of the published size", "full_size", where=(FULL_SIZE,)),
@@ -73,15 +82,6 @@ PASSES = (
         env={"FPCO_RELEASE_SHARE": "10"},
     ),
     Pass("local", "Local models", "", local=True),
-    Pass(
-        "postgres",
-        "PostgreSQL",
-        "(db or worker or postgres) and not browser and not full_size",
-        where=("--ignore=tests/browser",),
-        postgres=True,
-        processes=2,
-        env={"FPCO_KILLS": "3"},
-    ),
 )
 
 
