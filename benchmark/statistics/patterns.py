@@ -186,9 +186,11 @@ def _counts(
     labelled: NDArray[np.int64], corrections: Sequence[NDArray[np.int64]], windows: Sequence[int]
 ) -> ItemCounts:
     turns = np.asarray(windows, dtype=np.int64)[:, np.newaxis]
-    seen = labelled[..., np.newaxis, :] & turns
-    total = sum(np.bitwise_count(seen & mask[..., np.newaxis, :]).astype(np.int64) for mask in corrections)
-    return ItemCounts(
-        n=np.bitwise_count(seen).astype(np.int64),
-        corrections=np.asarray(total, dtype=np.float64) / len(corrections),
-    )
+    # Only the windows' bits count, and in small numbers there is four times less to go through.
+    small = np.uint16 if turns.max(initial=0) < 1 << 16 else np.int64
+    seen = labelled.astype(small)[..., np.newaxis, :] & turns.astype(small)
+    total = np.zeros(seen.shape)
+    for mask in corrections:
+        total += np.bitwise_count(seen & mask.astype(small)[..., np.newaxis, :])
+    total /= len(corrections)
+    return ItemCounts(n=np.bitwise_count(seen).astype(np.int64), corrections=total)
