@@ -4,6 +4,7 @@ DuckDB, against which counting is measured, is put into an environment of its ow
 """
 
 import csv
+import gc
 import json
 import logging
 import os
@@ -71,6 +72,9 @@ def main(python: str) -> None:
     static_files.collect_if_changed()
     published_release.write_release(folder / "release", seed=1)
     call_command("import_release", str(folder / "release"), stdout=sys.stderr)
+    # A server's process doesn't hold what an import left, nor look through it for garbage.
+    gc.collect()
+    gc.freeze()
     sys.stdout.write(json.dumps([*rebuilding(), *counting(python, folder), *bootstraps(), *pages()]))
 
 
