@@ -4,8 +4,8 @@ from playwright.sync_api import Page
 
 # The keys that remain outlive the page. They are pressed by the page itself: between two presses from outside a busy
 # machine can pause for so long that it is no burst.
-PRESSING = """
-addEventListener("DOMContentLoaded", () => {
+PRESSING = """(() => {
+  if (window.pressOn) return;
   window.pressOn = () => {
     const [key, ...rest] = JSON.parse(sessionStorage.getItem("burst") || "[]");
     sessionStorage.setItem("burst", JSON.stringify(rest));
@@ -15,18 +15,14 @@ addEventListener("DOMContentLoaded", () => {
     target.dispatchEvent(new KeyboardEvent("keydown", { ...options, bubbles: true, cancelable: true }));
     setTimeout(window.pressOn, 20);
   };
-  window.pressOn();
-});
-"""
+  addEventListener("DOMContentLoaded", window.pressOn);
+})();"""
 BEGIN = """(keys) => { sessionStorage.setItem("burst", JSON.stringify(keys)); window.pressOn(); }"""
-
-
-def can_burst(page: Page) -> None:
-    """Before the first page is opened."""
-    page.add_init_script(PRESSING)
 
 
 def burst(page: Page, keys: list[str]) -> None:
     """Press keys 20 ms apart, over as many pages as they lead to; returns when all are pressed."""
+    page.add_init_script(PRESSING)
+    page.evaluate(PRESSING)
     page.evaluate(BEGIN, keys)
     page.wait_for_function("() => sessionStorage.getItem('burst') === '[]'")

@@ -14,6 +14,7 @@ from annotate.models import EditDraft, Item, Review, User
 from annotate.services import items, reviews
 from annotate.services.reviews import ALL_HOLD
 from tests import factories
+from tests.browser.bursts import burst
 from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -175,9 +176,7 @@ def test_twenty_presses_touch_one_item(page: Page, sign_in: SignIn, ben: User, k
     sign_in(page, ben)
     page.goto(f"/review/{rows[2].key}/")
     page.wait_for_selector(READY)
-    for _ in range(20):
-        page.keyboard.press(key)
-        page.wait_for_timeout(20)
+    burst(page, [key] * 20)
     page.wait_for_timeout(1000)
     states = [str(row.state) for row in Item.objects.order_by("id")]
     undone = ["approved", "in_review", "in_review"]

@@ -10,7 +10,7 @@ from annotate.models import Item, TakenBack, User
 from annotate.services import items
 from tests import factories
 from tests.browser.axe import serious
-from tests.browser.bursts import burst, can_burst
+from tests.browser.bursts import burst
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -71,7 +71,6 @@ def test_a_burst_of_presses_places_the_picture_that_was_shown_and_no_other(
     page: Page, sign_in: SignIn, ada: User
 ) -> None:
     pictures(8)
-    can_burst(page)
     sign_in(page, ada)
     page.goto("/images/place/")
     ready(page, 1, 8)

@@ -11,6 +11,7 @@ from annotate.models import EditDraft, Item, Review, User
 from annotate.services import items
 from tests import factories
 from tests.browser.axe import broken
+from tests.browser.bursts import burst
 from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -67,9 +68,7 @@ def test_twenty_presses_act_on_the_item_that_was_shown_and_on_no_other(page: Pag
     rows = [factories.item() for _ in range(4)]
     sign_in(page, ben)
     opened(page, rows[0])
-    for _ in range(20):
-        page.keyboard.press("a")
-        page.wait_for_timeout(20)
+    burst(page, ["a"] * 20)
     shown(page, rows[1])
     assert [state_of(row) for row in rows] == ["approved", "in_review", "in_review", "in_review"]
     page.keyboard.press("a")
