@@ -230,7 +230,7 @@ def read_agreement_and_results(page: Page) -> None:
 def check_release(page: Page, tmp_path: Path) -> None:
     page.goto("/releases/")
     page.get_by_role("button", name="Build a release").click()
-    expect(page.locator("#releases")).to_contain_text(re.compile("ready|failed"), timeout=3 * SOON)  # draws figures
+    expect(page.locator("#releases")).to_contain_text(re.compile("ready|failed"), timeout=SOON)
     with page.expect_download(timeout=SOON) as download:
         page.get_by_role("link", name="Zip").click()
     path = tmp_path / "release.zip"
