@@ -14,7 +14,7 @@ from annotate.permissions import IsReader, person_of
 from annotate.services.adjudication import LABELLING
 from benchmark import cases
 from benchmark.api._shared import NO_STORE, NarrowedSerializer
-from benchmark.api.dialogues import LabelSerializer
+from benchmark.api.dialogues import LabelSerializer, SpokenSerializer
 from benchmark.cases import Group
 from benchmark.models import CaseStudy
 from benchmark.services import blindness
@@ -35,15 +35,9 @@ class CaseSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(allow_blank=True, default="")
 
 
-class SaidSerializer(serializers.Serializer[Any]):
+class SaidSerializer(SpokenSerializer):
     """One turn: what was asked, what came back (null without text, `outcome` says why), and its labels."""
 
-    turn = serializers.IntegerField(source="number")
-    false_premise = serializers.BooleanField(source="question.false_premise")
-    asked = serializers.CharField(source="question.asked")
-    content = serializers.CharField(source="question.content")
-    outcome = serializers.CharField()
-    response = serializers.CharField(source="response.text", default=None, allow_null=True)
     labels = LabelSerializer(many=True)
 
 

@@ -61,8 +61,8 @@ class AttemptSerializer(TokensSerializer):
         return reader.provenance(attempt)
 
 
-class TurnSerializer(serializers.Serializer[Any]):
-    """One turn: what was asked, what came back (null without text), and its labels."""
+class SpokenSerializer(serializers.Serializer[Any]):
+    """What was asked at a turn, and what came back: null without text, `outcome` says why."""
 
     turn = serializers.IntegerField(source="number")
     false_premise = serializers.BooleanField(source="question.false_premise")
@@ -70,6 +70,11 @@ class TurnSerializer(serializers.Serializer[Any]):
     content = serializers.CharField(source="question.content")
     outcome = serializers.CharField()
     response = serializers.CharField(source="response.text", default=None, allow_null=True)
+
+
+class TurnSerializer(SpokenSerializer):
+    """One turn: what was asked, what came back (null without text), and its labels."""
+
     finish_reason = serializers.CharField(source="response.finish_reason", default=None, allow_null=True)
     model_answered = serializers.CharField(source="response.model_answered", default=None, allow_null=True)
     seconds = serializers.FloatField(source="response.seconds", default=None, allow_null=True)
