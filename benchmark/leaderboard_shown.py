@@ -69,7 +69,6 @@ class Row:
 class Shown:
     """The table: `heads` after the rank, `outcomes` below the one head that they share."""
 
-    choice: Choice
     gaps: bool
     notes: tuple[str, ...]
     heads: tuple[Head, ...]
@@ -82,7 +81,6 @@ def shown(made: Board) -> Shown:
     choice = made.choice
     marks = families.marks(made.families)
     return Shown(
-        choice=choice,
         gaps=made.gaps,
         notes=tuple(made.notes),
         heads=tuple(_heads(choice)),

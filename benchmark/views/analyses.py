@@ -111,9 +111,10 @@ def analysis_run(request: HttpRequest, kind: str) -> HttpResponse:
 
 def _seed(text: str) -> int | None:
     """The seed that a form gives, None where it gives none. Raises Invalid where it is no number."""
-    if text and whole_number(text) is None:
+    seed = whole_number(text)
+    if text and seed is None:
         raise Invalid("A seed is a whole number, such as 1.")
-    return whole_number(text) if text else None
+    return seed
 
 
 @reader_required
