@@ -9,6 +9,7 @@ from tests.bench.figures import Figure, Servers
 
 LONG = True
 DIALOGUES, LANES = 20_000, 128
+BEFORE = 2_000  # dialogues of a run before it: after a rest, machines are faster for their first minute
 
 
 def bench(servers: Servers) -> list[Figure]:
@@ -16,14 +17,15 @@ def bench(servers: Servers) -> list[Figure]:
 
 
 def figures(servers: Servers, *, dialogues: int, postgres: bool = False) -> list[Figure]:
-    plan = Plan("openai_compatible", (dialogues,), LANES, picture=2_000, labelling=True)
+    plan = Plan("openai_compatible", (BEFORE, dialogues), LANES, picture=2_000, labelling=True)
     outcome = asking.run(servers, plan, latency=0.0, postgres=postgres)
-    (batch,) = outcome.batches
+    before, batch = outcome.batches
     first, last = batch.tenths[0], batch.tenths[-1]
     labels = outcome.labels
     on = f"{dialogues:,} dialogues, {LANES} lanes, {'PostgreSQL' if postgres else 'SQLite'}"
     people = f"bound: 200 ms; {labels['posts']:,.0f} labels by two people at two a second; {on}"
     return [
+        Figure("answers stored a second, in a run before it", before.rate, "/s", f"{BEFORE:,} dialogues"),
         Figure("answers stored a second, first tenth", first, "/s", on),
         Figure("answers stored a second, last tenth", last, "/s", on),
         *(Figure(f"in tenth {number}", rate, "/s", on) for number, rate in enumerate(batch.tenths[1:-1], 2)),
