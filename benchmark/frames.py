@@ -116,9 +116,8 @@ class Masks:
 def masks(result_set: ResultSet) -> Masks:
     """Read a result set's patterns, rebuilding first those whose labels changed."""
     dataset = result_set.dataset
-    held = list(result_set.runs.select_related("run", "model").order_by("model__name"))
+    held, columns = result_set.counting_runs, result_set.counting_detectors
     patterns.refresh(runs=[row.run for row in held])
-    columns = list(result_set.detectors.select_related("detector").order_by("position"))
     stored = frames_patterns.read(dataset, [row.run_id for row in held], [column.detector_id for column in columns])
     return Masks(
         models=[

@@ -47,8 +47,8 @@ class _Dialogue(NamedTuple):
 
 def source(result_set: ResultSet, plan: Plan) -> Source:
     """Every answer that a plan could draw from a result set: a key that lasts, and what its stratum depends on."""
-    held = list(result_set.runs.select_related("run", "model").order_by("model__name"))
-    pair = list(result_set.detectors.filter(primary=True).order_by("position").select_related("detector")[:2])
+    held = result_set.counting_runs
+    pair = [row for row in result_set.counting_detectors if row.primary][:2]
     if plan.needs_labels:
         patterns.refresh(runs=[row.run for row in held])
     verdicts = _Verdicts([row.run_id for row in held], [row.detector_id for row in pair if plan.needs_labels])

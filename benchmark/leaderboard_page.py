@@ -76,7 +76,7 @@ class Board:
 
 def board(result_set: ResultSet | None, found: Masks | None, choice: Choice) -> Board:
     """All rows that the address asks for. Ranks are among own, published or both, before rows are searched."""
-    detectors = _detectors(result_set)
+    detectors = [row.detector for row in result_set.counting_detectors] if result_set else []
     own = _own(result_set, found, choice, detectors) if result_set and found and choice.column and choice.k else []
     theirs, notes = _theirs(found, choice, detectors)
     rows = _ranked((own if choice.who != "published" else []) + (theirs if choice.who != "own" else []))
@@ -97,7 +97,7 @@ def _own(result_set: ResultSet, found: Masks, choice: Choice, detectors: Sequenc
         [of_model[at] for of_model in frames.estimates_at(masks, choice.measure, choice.column, **choice.levels)]
         for masks in (found, whole)
     )
-    runs = {row.pk: row for row in Run.objects.filter(pk__in=[model.run_id for model in found.models])}
+    runs = {row.run_id: row.run for row in result_set.counting_runs}
     counts = progress.turn_counts_of(list(runs), found.turns)
     labelled, classes = frames.labelled_by(found, choice.column), _classes(found, choice, at)
     protocol = comparability.protocol_of(found)
@@ -170,12 +170,6 @@ def _published_n(choice: Choice) -> int:
     turns = [turn for turn in published_turns(choice.measure) if turn <= choice.k]
     classes = 1 if choice.premise_class else len(published.PREMISE_CLASSES)
     return published.ITEMS_PER_CLASS * classes * (1 if choice.measure == "turn_corr" else len(turns))
-
-
-def _detectors(result_set: ResultSet | None) -> list[Detector]:
-    if result_set is None:
-        return []
-    return [row.detector for row in result_set.detectors.select_related("detector").order_by("position")]
 
 
 def _of_column(found: Masks, column: str, detectors: Sequence[Detector]) -> list[Detector]:

@@ -96,16 +96,18 @@ def turn_counts(run: Run) -> TurnCounts:
 
 
 def turn_counts_of(runs: Sequence[int], turns: int) -> dict[int, TurnCounts]:
-    """`turn_counts` of several runs over one dataset, by their ids. Five queries, however many they are."""
-    states, ends = _by_state(runs, _states(runs)), lost_turns(runs)
-    rows = Response.objects.filter(dialogue__run__in=runs)
+    """`turn_counts` of several runs over one dataset, by their ids. Five queries at most, however many they are."""
+    states = _by_state(runs, _states(runs))
     others = [state for state in DialogueState if state != DialogueState.COMPLETE]
-    open_ended = _by_run(rows.filter(dialogue__state__in=others))
+    incomplete = [pk for pk in runs if states[pk].total > states[pk].complete]
+    ends = lost_turns(incomplete) if incomplete else {}
+    rows = Response.objects.filter(dialogue__run__in=runs)
+    open_ended = _by_run(rows.filter(dialogue__run__in=incomplete, dialogue__state__in=others)) if incomplete else {}
     cut, refused = _by_run(rows.filter(cut=True, refusal=False)), _by_run(rows.filter(refusal=True))
     found = {}
     for pk in runs:
         with_text = states[pk].complete * turns + open_ended.get(pk, 0)
-        lost = {outcome.value: ends[pk].get(outcome, 0) for outcome in WITHOUT_TEXT}
+        lost = {outcome.value: ends.get(pk, {}).get(outcome, 0) for outcome in WITHOUT_TEXT}
         found[pk] = TurnCounts(
             answered=with_text - cut.get(pk, 0) - refused.get(pk, 0),
             cut=cut.get(pk, 0),

@@ -33,8 +33,8 @@ def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
     labels = inputs.read(result_set)
     if len(labels.primary) != PAIR:
         raise Invalid("The check needs a pair of primary detectors: one scores the model that the other one is.")
-    models = [row.model for row in result_set.runs.select_related("model").order_by("model__name")]
-    primary = result_set.detectors.filter(primary=True).select_related("detector").order_by("position")
+    models = [row.model for row in result_set.counting_runs]
+    primary = [row for row in result_set.counting_detectors if row.primary]
     selves, how = [], []
     for row, name in zip(primary, DECLARATIONS, strict=True):
         declared, detector = parameters[name], row.detector
@@ -48,7 +48,7 @@ def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
 
 
 def choices_of(result_set: ResultSet) -> dict[str, list[tuple[str, str]]]:
-    names = sorted(row.model.name for row in result_set.runs.all())
+    names = [row.model.name for row in result_set.counting_runs]
     offered = [(BY_ID, "whichever has its model id"), (NONE, "none of these models"), *((name, name) for name in names)]
     return dict.fromkeys(DECLARATIONS, offered)
 

@@ -1,5 +1,7 @@
 """What counts in a table, the patterns every number derives from, and stored analyses."""
 
+from functools import cached_property
+
 from django.conf import settings
 from django.db import models
 
@@ -33,6 +35,16 @@ class ResultSet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @cached_property
+    def counting_runs(self) -> list["ResultSetRun"]:
+        """The runs that count, with their models, by the models' names: read once, since a set never changes."""
+        return list(self.runs.select_related("run", "model").order_by("model__name"))
+
+    @cached_property
+    def counting_detectors(self) -> list["ResultSetDetector"]:
+        """The detectors that count, in their order."""
+        return list(self.detectors.select_related("detector").order_by("position"))
 
 
 class ResultSetRun(models.Model):

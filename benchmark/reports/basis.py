@@ -56,11 +56,11 @@ def labels_sha256(study: Study) -> str:
     """The sha256 of every label that counts, under names that another installation knows too."""
     found = study.masks
     keys = dict(study.result_set.dataset.items.values_list("id", "key"))
-    held = study.result_set.detectors.order_by("position").values_list("detector__slug", "detector__version")
+    held = [row.detector for row in study.result_set.counting_detectors]
     record = {
         "dataset": study.result_set.dataset.dataset_hash,
         "models": [model.name for model in found.models],
-        "detectors": [list(row) for row in held],
+        "detectors": [[detector.slug, detector.version] for detector in held],
         "items": [keys[item] for item in found.items],
         "labelled": found.labelled.tolist(),
         "correction": (found.correction & found.labelled).tolist(),
@@ -81,20 +81,20 @@ def hashes(study: Study, made: Mapping[str, Printed], prompts: Mapping[str, str]
 
 def prompts(result_set: ResultSet) -> dict[str, str]:
     """The prompts that were sent, by name and version, with their hashes."""
-    asked: list[Run | Detector] = [row.run for row in result_set.runs.select_related("run")]
-    asked += [row.detector for row in result_set.detectors.select_related("detector")]
+    asked: list[Run | Detector] = [row.run for row in result_set.counting_runs]
+    asked += [row.detector for row in result_set.counting_detectors]
     return {f"{row.prompt_name}.v{row.prompt_version}": row.prompt_sha256 for row in asked if row.prompt_sha256}
 
 
 def runs(result_set: ResultSet) -> Printed:
     """How each model was asked, and when."""
     rows = []
-    for held in result_set.runs.select_related("run__model").order_by("model__name"):
-        run = held.run
-        name = f"{run.model.name} (simulated)" if run.simulated else run.model.name
+    for held in result_set.counting_runs:
+        run, model = held.run, held.model
+        name = f"{model.name} (simulated)" if run.simulated else model.name
         endpoint = run.settings.get("model_id") or ("imported" if run.imported else NONE)
         prompt = f"{run.prompt_name}.v{run.prompt_version}" if run.prompt_name else NONE
-        rows.append((name, run.model.family or NONE, endpoint, said(run.settings), prompt, run.state, *dates(run)))
+        rows.append((name, model.family or NONE, endpoint, said(run.settings), prompt, run.state, *dates(run)))
     return words("models", ["Model", "Family", "Asked as", "Settings", "Prompt", "State", "Started", "Ended"], rows)
 
 
@@ -102,7 +102,7 @@ def detectors(result_set: ResultSet) -> Printed:
     """How each detector was asked, and when over this dataset."""
     jobs = {job.detector_id: job for job in DetectionJob.objects.filter(dataset=result_set.dataset_id)}
     rows = []
-    for held in result_set.detectors.select_related("detector").order_by("position"):
+    for held in result_set.counting_detectors:
         row, job = held.detector, jobs.get(held.detector_id)
         name = f"{row} (simulated)" if row.simulated else str(row)
         prompt = f"{row.prompt_name}.v{row.prompt_version}" if row.prompt_name else NONE

@@ -109,8 +109,7 @@ def _runs(result_set: ResultSet | None) -> list[Run]:
 def _detectors(result_set: ResultSet | None) -> dict[Detector, bool]:
     if result_set is None:
         return {}
-    held = result_set.detectors.select_related("detector").order_by("position")
-    return {row.detector: row.primary for row in held}
+    return {row.detector: row.primary for row in result_set.counting_detectors}
 
 
 def _record(item: DatasetItem) -> dict[str, Any]:

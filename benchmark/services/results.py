@@ -51,7 +51,7 @@ def default(dataset: Dataset) -> ResultSet | None:
     A set that nobody declared follows the work: when another run or detector has come, a new one is
     made, so that what was drawn or published from the old one keeps its meaning.
     """
-    newest = ResultSet.objects.filter(dataset=dataset).first()
+    newest = _newest(dataset)
     if newest is not None and newest.created_by_id is not None:
         return newest
     runs, detectors = counting_runs(dataset), counting_detectors(dataset)
@@ -70,7 +70,7 @@ def counting_runs(dataset: Dataset) -> list[Run]:
     """The newest ended run of each model, or, where none has ended, its newest started one."""
     chosen: dict[int, Run] = {}
     started = Run.objects.filter(dataset=dataset).exclude(state=RunState.DRAFT).order_by("id")
-    for run in started.select_related("model"):
+    for run in started.select_related("model").only("dataset", "state", "model__name"):
         held = chosen.get(run.model_id)
         if held is None or run.state in _ENDED or held.state not in _ENDED:
             chosen[run.model_id] = run
@@ -87,9 +87,16 @@ def counting_detectors(dataset: Dataset) -> list[Detector]:
     return list(newest.values())
 
 
+def _newest(dataset: Dataset) -> ResultSet | None:
+    found = ResultSet.objects.filter(dataset=dataset).first()
+    if found is not None:
+        found.dataset = dataset  # which is not read once more
+    return found
+
+
 def _holds(result_set: ResultSet, runs: list[Run], detectors: list[Detector]) -> bool:
-    held_runs = set(result_set.runs.values_list("run_id", flat=True))
-    held_detectors = list(result_set.detectors.order_by("position").values_list("detector_id", flat=True))
+    held_runs = {row.run_id for row in result_set.counting_runs}
+    held_detectors = [row.detector_id for row in result_set.counting_detectors]
     return held_runs == {run.pk for run in runs} and held_detectors == [detector.pk for detector in detectors]
 
 
@@ -97,7 +104,7 @@ def _holds(result_set: ResultSet, runs: list[Run], detectors: list[Detector]) ->
 def _follow(dataset: Dataset, runs: list[Run], detectors: list[Detector]) -> ResultSet:
     # Locking the dataset makes two first readers agree on one set.
     Dataset.objects.select_for_update().get(pk=dataset.pk)
-    newest = ResultSet.objects.filter(dataset=dataset).first()
+    newest = _newest(dataset)
     if newest is not None and _holds(newest, runs, detectors):
         return newest
     name = f"Automatic {ResultSet.objects.filter(dataset=dataset).count() + 1}"

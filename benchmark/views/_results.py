@@ -26,5 +26,5 @@ def result_set_of(request: HttpRequest) -> ResultSet | None:
 
 
 def datasets() -> QuerySet[Dataset]:
-    """What a page offers to choose from, the newest first."""
-    return Dataset.objects.order_by("-id")
+    """What a page offers to choose from by name, the newest first."""
+    return Dataset.objects.order_by("-id").only("name")

@@ -216,8 +216,8 @@ def _changed(row: Analysis, newest: ResultSet) -> bool:
 
 def _simulated(result_set: ResultSet) -> bool:
     """Whether a model that ran or a detector that labelled is simulated."""
-    runs, detectors = result_set.runs, result_set.detectors
-    return runs.filter(run__simulated=True).exists() or detectors.filter(detector__simulated=True).exists()
+    runs, detectors = result_set.counting_runs, result_set.counting_detectors
+    return any(row.run.simulated for row in runs) or any(row.detector.simulated for row in detectors)
 
 
 def _part(request: HttpRequest, pk: int, number: int) -> tuple[Analysis, analysis_page.Part]:
