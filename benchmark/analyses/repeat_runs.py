@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from django.db import connection
+from django.db.models import Count, Max
 from numpy.typing import NDArray
 
 from benchmark import frames
@@ -23,6 +27,7 @@ from benchmark.statistics.patterns import ItemCounts, by_image, item_counts, mea
 from benchmark.statistics.rates import Estimate, rates
 from fpco_site.errors import Invalid
 
+type Asked = tuple[tuple[int, datetime], ...]  # runs by their number, and when they were made
 RATES = ("corr_tp", "corr_fp")
 
 
@@ -85,9 +90,28 @@ def _repeated(result_set: ResultSet, detectors: list[int]) -> list[Run]:
 
 
 def _texts(runs: list[Run], items: Sequence[int], turns: int) -> NDArray[np.int64]:
-    """What each run answered, as numbers that are the same for the same text."""
+    """What each run answered, as numbers that are the same for the same text.
+
+    Answers never change, so their number and the newest tell one state of them from all others: this process keeps
+    what it read of it. Within a transaction nothing is kept, for its rows may yet be taken back.
+    """
+    asked = tuple((run.pk, run.created_at) for run in runs)
+    if connection.in_atomic_block:
+        return _numbers(asked, tuple(items), turns)
+    state = Response.objects.filter(dialogue__run__in=runs).aggregate(n=Count("pk"), newest=Max("pk"))
+    return _kept_numbers(asked, tuple(items), turns, (connection.settings_dict["NAME"], *state.values()))
+
+
+@lru_cache(maxsize=4)
+def _kept_numbers(asked: Asked, items: tuple[int, ...], turns: int, state: tuple[Any, ...]) -> NDArray[np.int64]:
+    """`_numbers` in one state of the database."""
+    return _numbers(asked, items, turns)
+
+
+def _numbers(asked: Asked, items: tuple[int, ...], turns: int) -> NDArray[np.int64]:
+    runs = [pk for pk, _ in asked]
     numbers = np.zeros((len(runs), len(items), turns), dtype=np.int64)
-    run_at, item_at = ({pk: at for at, pk in enumerate(pks)} for pks in ([run.pk for run in runs], items))
+    run_at, item_at = ({pk: at for at, pk in enumerate(pks)} for pks in (runs, items))
     rows = Response.objects.filter(dialogue__run__in=runs).order_by()
     for run, item, turn, text in rows.values_list("dialogue__run", "dialogue__item", "turn", "text").iterator():
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=7).digest()

@@ -1,6 +1,7 @@
 """What each kind of analysis computes: the study's own figures from the published counts, and small cases by hand."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from annotate.models import Dataset, User
 from annotate.models.protocols import STUDY
 from benchmark import published
-from benchmark.analyses import KINDS, digests
+from benchmark.analyses import KINDS, digests, repeat_runs
 from benchmark.analyses.inputs import CLASSES, Labels
 from benchmark.analyses.lexical import Inputs as Variants
 from benchmark.analyses.persistence import Inputs as Plain
@@ -218,6 +219,30 @@ def test_equal_rates_do_not_keep_an_ordering() -> None:
     same = {"identity": (5, 5), "attribute": (5, 5), "location": (1, 1)}
     found = result_of("lexical", variants({"One": same}), repetitions=20)
     assert (found["share"]["value"], found["models"][0]["pooled"]) == (0.0, "identity = attribute > location")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_texts_of_repeated_runs_are_read_once_and_an_answer_that_came_since_is_seen(
+    django_assert_num_queries: Callable[[int], Any],
+) -> None:
+    over = factories.dataset(items=2)
+    first = factories.run(dataset=over, answered=10, state="complete")
+    second = factories.run(dataset=over, model=first.model, answered=9)
+    items = list(over.items.order_by("key").values_list("pk", flat=True))
+
+    def texts() -> list[list[list[int]]]:
+        found: list[list[list[int]]] = repeat_runs._texts([first, second], items, 10).tolist()
+        return found
+
+    before = texts()
+    with django_assert_num_queries(1):
+        assert texts() == before
+    dialogue = second.dialogues.get(item=items[1])
+    Response.objects.create(dialogue=dialogue, turn=10, text="It stands alone.")
+    after = texts()
+    assert [row[:9] for row in after[1]] == [row[:9] for row in before[1]]
+    assert (before[1][1][9], after[1][0][9], after[0]) == (0, 0, before[0])
+    assert after[1][1][9] > 0
 
 
 # From rows ----------------------------------------------------------------------------------------------------------
