@@ -29,7 +29,7 @@ FLAGS = [
 
 def find_chromium() -> str | None:
     """FPCO_CHROMIUM, else the first Chromium or Chrome on the path."""
-    names = ("chromium", "chromium-browser", "google-chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     return os.environ.get("FPCO_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
