@@ -34,6 +34,7 @@ HOST = "http://testserver"
 LIMIT = 20_000
 CHUNKS = 200
 PRESSED = 2  # addresses of each route that get a POST
+PROBED = 2  # addresses of each route that get every query, for its code reads the same of all
 NOT_THERE = (404, 405)
 SAMPLES = 6  # links to one address that ask for the same, such as pages or cells
 SKIPPED = ("/static/",)
@@ -68,9 +69,10 @@ class Crawl:
     skip_names: Iterable[str] = ("sign_out",)
     replies: list[Reply] = field(default_factory=list)
     _only_posted: set[str] = field(default_factory=set)  # routes that answer no GET, whatever the id
+    _probed: Counter[str] = field(default_factory=Counter)
 
     def run(self, *, probes: Iterable[str] = ()) -> list[Reply]:
-        """GET every route with every id, then every link; `probes` are queries that each page gets once more."""
+        """GET every route with every id, then every link; `probes` are queries that two pages of each route get."""
         skipped = set(addresses(self.words, only=self.skip_names))
         queue = deque(sorted(url for url in set(addresses(self.words)) - skipped if url.startswith(self.within)))
         seen, samples = set(queue) | skipped, Counter[tuple[str, frozenset[str]]]()
@@ -115,7 +117,8 @@ class Crawl:
         if reply.status == 405:
             self._only_posted.add(route)
         yield from links(reply)
-        if reply.status == 200 and "?" not in url:
+        if reply.status == 200 and "?" not in url and self._probed[route] < PROBED:
+            self._probed[route] += 1
             for probe in probes:
                 self._ask("GET", f"{url}?{probe}")
 
