@@ -59,7 +59,7 @@ PASSES = (
         "not browser and not full_size and not postgres",
         where=("--ignore=tests/browser",),
         processes=2,
-        env={"FPCO_KILLS": "3"},
+        env={"FPCO_KILLS": "2"},
     ),
     Pass(
         "postgres",
@@ -68,7 +68,7 @@ PASSES = (
         where=("--ignore=tests/browser",),
         postgres=True,
         processes=2,
-        env={"FPCO_KILLS": "3"},
+        env={"FPCO_KILLS": "2"},
     ),
     Pass("browser", "Browser", "browser", where=(BROWSER,), processes=2),
     Pass("browser-postgres", "Browser on PostgreSQL", "browser and db", where=(BROWSER,), postgres=True),

@@ -28,7 +28,7 @@ def steps() -> list[tuple[str, list[str]]]:
         ("ruff check", [str(BIN / "ruff"), "check", "--quiet", "."]),
         ("ruff format", [str(BIN / "ruff"), "format", "--check", "--quiet", "."]),
         ("djade", [str(BIN / "djade"), "--check", *templates]),
-        ("mypy", [str(BIN / "mypy"), "manage.py", "fpco_site", "annotate", "benchmark"]),
+        ("mypy", [str(BIN / "mypy"), "--num-workers", "auto", "manage.py", "fpco_site", "annotate", "benchmark"]),
         ("import contracts", [str(BIN / "lint-imports")]),
         ("migrations", [*manage, "makemigrations", "--check", "--dry-run"]),
         ("deployment settings", [*manage, "check", "--deploy", "--fail-level", "WARNING"]),

@@ -24,7 +24,9 @@ def repeated(visit: Visit) -> str:
 
 
 def test_every_page_that_a_person_reaches_answers_within_30_queries(demo_study: dict[str, User]) -> None:
-    visits = [visit for who in ("ada", "rita", "lea") for visit in demo_pages.walk(demo_study[who])]
+    # A reader gets an author's pages with less on them.
+    walks = [demo_pages.walk(demo_study[who], brief=who == "rita") for who in ("ada", "rita", "lea")]
+    visits = [visit for walk in walks for visit in walk]
     broken = [str(visit) for visit in visits if not answers(visit)]
     greedy = [f"{visit}\n    {repeated(visit)}" for visit in visits if len(visit.sql) > BUDGET]
     assert not broken, "\n".join(broken)

@@ -14,7 +14,7 @@ def broken(page: Page, *, impact: frozenset[str] = ANY) -> list[str]:
     """The rules that the page breaks, each with where, once nothing on it changes its look any more."""
     page.evaluate(DRAWN)
     page.wait_for_function(STILL)
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
     return [
         f"{page.url}: {one['id']} {[node['html'][:200] for node in one['nodes'][:3]]}"
         for one in found
