@@ -100,9 +100,9 @@ def turn_counts_of(runs: Sequence[int], turns: int) -> dict[int, TurnCounts]:
     states = _by_state(runs, _states(runs))
     others = [state for state in DialogueState if state != DialogueState.COMPLETE]
     incomplete = [pk for pk in runs if states[pk].total > states[pk].complete]
-    ends = lost_turns(incomplete) if incomplete else {}
+    ends = lost_turns(incomplete)
+    open_ended = _by_run(Response.objects.filter(dialogue__run__in=incomplete, dialogue__state__in=others))
     rows = Response.objects.filter(dialogue__run__in=runs)
-    open_ended = _by_run(rows.filter(dialogue__run__in=incomplete, dialogue__state__in=others)) if incomplete else {}
     cut, refused = _by_run(rows.filter(cut=True, refusal=False)), _by_run(rows.filter(refusal=True))
     found = {}
     for pk in runs:
