@@ -22,7 +22,7 @@ import psycopg
 from fpco_site import processes
 from tests import services
 
-AT_ONCE = 4  # test processes side by side: many wait more than they work
+AT_ONCE = 4  # test processes side by side: they keep two cores busy, and a fifth gained nothing
 ROOT = Path(__file__).resolve().parent.parent
 BROWSER, FULL_SIZE = "tests/browser", "tests/benchmark/test_full_size.py"
 NO_TESTS = 5
