@@ -114,10 +114,7 @@ def place(ids: list[int], pk: int) -> Place:
 def judges(run: Run) -> list[Detector]:
     """The detectors whose labels count for a run: the primary pair of its newest result set, else all there are."""
     newest = ResultSet.objects.filter(dataset=run.dataset_id).first()
-    if newest is None:
-        return list(Detector.objects.order_by("pk"))
-    pair = newest.detectors.filter(primary=True).order_by("position").select_related("detector")
-    return [row.detector for row in pair]
+    return list(Detector.objects.order_by("pk")) if newest is None else newest.primary
 
 
 def _disagree(rows: QuerySet[Dialogue], run: Run) -> QuerySet[Dialogue]:

@@ -116,7 +116,7 @@ class Masks:
 def masks(result_set: ResultSet) -> Masks:
     """Read a result set's patterns, rebuilding first those whose labels changed."""
     dataset = result_set.dataset
-    held, columns = result_set.counting_runs, result_set.counting_detectors
+    held, columns = result_set.held_runs, result_set.held_detectors
     patterns.refresh(runs=[row.run for row in held])
     stored = frames_patterns.read(dataset, [row.run_id for row in held], [column.detector_id for column in columns])
     return Masks(

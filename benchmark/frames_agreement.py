@@ -234,7 +234,7 @@ def _adjudicated(validation_set: ValidationSet, tasks: list[UUID], people: list[
 
 
 def _detectors(validation_set: ValidationSet, responses: list[int]) -> Iterator[Rater]:
-    rows = validation_set.result_set.counting_detectors
+    rows = validation_set.result_set.held_detectors
     drawn = validation_set.items.values("response")
     stored = DetectorLabel.objects.filter(detector__in=[row.detector_id for row in rows], response__in=drawn)
     given: dict[int, dict[int, bool]] = defaultdict(dict)

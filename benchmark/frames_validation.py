@@ -47,11 +47,10 @@ class _Dialogue(NamedTuple):
 
 def source(result_set: ResultSet, plan: Plan) -> Source:
     """Every answer that a plan could draw from a result set: a key that lasts, and what its stratum depends on."""
-    held = result_set.counting_runs
-    pair = [row for row in result_set.counting_detectors if row.primary][:2]
+    held, pair = result_set.held_runs, result_set.primary[:2]
     if plan.needs_labels:
         patterns.refresh(runs=[row.run for row in held])
-    verdicts = _Verdicts([row.run_id for row in held], [row.detector_id for row in pair if plan.needs_labels])
+    verdicts = _Verdicts([row.run_id for row in held], [detector.pk for detector in pair if plan.needs_labels])
     spoken = {
         row.run_id: _Run(row.model.name, naming.finder((row.model.name, str(row.run.settings.get("model_id", "")))))
         for row in held
@@ -59,7 +58,7 @@ def source(result_set: ResultSet, plan: Plan) -> Source:
     ids: dict[str, int] = {}
     candidates = list(_candidates(result_set.dataset, plan, spoken, verdicts, ids))
     classes = result_set.dataset.items.order_by("premise_class").values_list("premise_class", flat=True).distinct()
-    frame = Frame(candidates, [row.model.name for row in held], list(classes), [row.detector.slug for row in pair])
+    frame = Frame(candidates, [row.model.name for row in held], list(classes), [detector.slug for detector in pair])
     return Source(frame, ids)
 
 

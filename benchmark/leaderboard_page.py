@@ -76,7 +76,7 @@ class Board:
 
 def board(result_set: ResultSet | None, found: Masks | None, choice: Choice) -> Board:
     """All rows that the address asks for. Ranks are among own, published or both, before rows are searched."""
-    detectors = [row.detector for row in result_set.counting_detectors] if result_set else []
+    detectors = [row.detector for row in result_set.held_detectors] if result_set else []
     own = _own(result_set, found, choice, detectors) if result_set and found and choice.column and choice.k else []
     theirs, notes = _theirs(found, choice, detectors)
     rows = _ranked((own if choice.who != "published" else []) + (theirs if choice.who != "own" else []))
@@ -97,7 +97,7 @@ def _own(result_set: ResultSet, found: Masks, choice: Choice, detectors: Sequenc
         [of_model[at] for of_model in frames.estimates_at(masks, choice.measure, choice.column, **choice.levels)]
         for masks in (found, whole)
     )
-    runs = {row.run_id: row.run for row in result_set.counting_runs}
+    runs = {row.run_id: row.run for row in result_set.held_runs}
     counts = progress.turn_counts_of(list(runs), found.turns)
     labelled, classes = frames.labelled_by(found, choice.column), _classes(found, choice, at)
     protocol = comparability.protocol_of(found)

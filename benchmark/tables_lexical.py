@@ -31,7 +31,7 @@ def lexical_table(result_set: ResultSet) -> Printed:
     given = analyses.settle(kind, result_set, {})
     inputs = kind.read(result_set, given)
     made = printed(digests.plain(kind.run(inputs, given, np.random.default_rng(analyses.SEED))))
-    names = [row.model.name for row in result_set.counting_runs]
+    names = [row.model.name for row in result_set.held_runs]
     sources = [_sources(name, inputs.labels.last, row) for name, row in zip(names, made.rows, strict=False)]
     return replace(made, sources=[*sources, [""] * len(made.heads)])
 

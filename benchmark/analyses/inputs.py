@@ -98,7 +98,7 @@ def read(result_set: ResultSet) -> Labels:
 
 def label_choices(result_set: ResultSet) -> dict[str, list[tuple[str, str]]]:
     """Whose labels an analysis may rest on: the mean of the primary pair, or one detector alone."""
-    detectors = [row.detector for row in result_set.counting_detectors]
+    detectors = [row.detector for row in result_set.held_detectors]
     return {"label": [(MEAN, "mean of the primary detectors"), *((one.slug, str(one)) for one in detectors)]}
 
 

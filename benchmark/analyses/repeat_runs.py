@@ -54,7 +54,7 @@ def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
     found = frames.masks(result_set)
     if not found.detectors:
         raise Invalid("Nothing can be compared before a detector was asked about these answers.")
-    held = [row.detector_id for row in result_set.counting_detectors]
+    held = [row.detector_id for row in result_set.held_detectors]
     slugs = [row.slug for row in found.detectors]
     label = parameters["label"]
     chosen = found.primary if label == MEAN else [slugs.index(label)]

@@ -33,11 +33,10 @@ def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
     labels = inputs.read(result_set)
     if len(labels.primary) != PAIR:
         raise Invalid("The check needs a pair of primary detectors: one scores the model that the other one is.")
-    models = [row.model for row in result_set.counting_runs]
-    primary = [row for row in result_set.counting_detectors if row.primary]
+    models = [row.model for row in result_set.held_runs]
     selves, how = [], []
-    for row, name in zip(primary, DECLARATIONS, strict=True):
-        declared, detector = parameters[name], row.detector
+    for detector, name in zip(result_set.primary, DECLARATIONS, strict=True):
+        declared = parameters[name]
         if declared == BY_ID:
             selves.append([at for at, model in enumerate(models) if model.model_id == detector.model_id])
             how.append(f"by its model id {detector.model_id}")
@@ -48,7 +47,7 @@ def read(result_set: ResultSet, parameters: Parameters) -> Inputs:
 
 
 def choices_of(result_set: ResultSet) -> dict[str, list[tuple[str, str]]]:
-    names = [row.model.name for row in result_set.counting_runs]
+    names = [row.model.name for row in result_set.held_runs]
     offered = [(BY_ID, "whichever has its model id"), (NONE, "none of these models"), *((name, name) for name in names)]
     return dict.fromkeys(DECLARATIONS, offered)
 

@@ -37,14 +37,19 @@ class ResultSet(models.Model):
         return self.name
 
     @cached_property
-    def counting_runs(self) -> list["ResultSetRun"]:
+    def held_runs(self) -> list["ResultSetRun"]:
         """The runs that count, with their models, by the models' names: read once, since a set never changes."""
         return list(self.runs.select_related("run", "model").order_by("model__name"))
 
     @cached_property
-    def counting_detectors(self) -> list["ResultSetDetector"]:
+    def held_detectors(self) -> list["ResultSetDetector"]:
         """The detectors that count, in their order."""
         return list(self.detectors.select_related("detector").order_by("position"))
+
+    @cached_property
+    def primary(self) -> list[Detector]:
+        """The detectors that make the mean, in their order."""
+        return [row.detector for row in self.held_detectors if row.primary]
 
 
 class ResultSetRun(models.Model):

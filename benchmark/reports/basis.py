@@ -56,7 +56,7 @@ def labels_sha256(study: Study) -> str:
     """The sha256 of every label that counts, under names that another installation knows too."""
     found = study.masks
     keys = dict(study.result_set.dataset.items.values_list("id", "key"))
-    held = [row.detector for row in study.result_set.counting_detectors]
+    held = [row.detector for row in study.result_set.held_detectors]
     record = {
         "dataset": study.result_set.dataset.dataset_hash,
         "models": [model.name for model in found.models],
@@ -81,15 +81,15 @@ def hashes(study: Study, made: Mapping[str, Printed], prompts: Mapping[str, str]
 
 def prompts(result_set: ResultSet) -> dict[str, str]:
     """The prompts that were sent, by name and version, with their hashes."""
-    asked: list[Run | Detector] = [row.run for row in result_set.counting_runs]
-    asked += [row.detector for row in result_set.counting_detectors]
+    asked: list[Run | Detector] = [row.run for row in result_set.held_runs]
+    asked += [row.detector for row in result_set.held_detectors]
     return {f"{row.prompt_name}.v{row.prompt_version}": row.prompt_sha256 for row in asked if row.prompt_sha256}
 
 
 def runs(result_set: ResultSet) -> Printed:
     """How each model was asked, and when."""
     rows = []
-    for held in result_set.counting_runs:
+    for held in result_set.held_runs:
         run, model = held.run, held.model
         name = f"{model.name} (simulated)" if run.simulated else model.name
         endpoint = run.settings.get("model_id") or ("imported" if run.imported else NONE)
@@ -102,7 +102,7 @@ def detectors(result_set: ResultSet) -> Printed:
     """How each detector was asked, and when over this dataset."""
     jobs = {job.detector_id: job for job in DetectionJob.objects.filter(dataset=result_set.dataset_id)}
     rows = []
-    for held in result_set.counting_detectors:
+    for held in result_set.held_detectors:
         row, job = held.detector, jobs.get(held.detector_id)
         name = f"{row} (simulated)" if row.simulated else str(row)
         prompt = f"{row.prompt_name}.v{row.prompt_version}" if row.prompt_name else NONE

@@ -47,7 +47,7 @@ def _predictions(validation_set: ValidationSet) -> Predictions:
     found: Predictions = {}
     drawn = validation_set.items.values("response")
     answers = dict(validation_set.items.values_list("response", "task"))
-    for row in validation_set.result_set.counting_detectors:
+    for row in validation_set.result_set.held_detectors:
         name = f"{row.detector} (simulated)" if row.detector.simulated else str(row.detector)
         verdicts = DetectorLabel.objects.filter(detector=row.detector, response__in=drawn)
         for response, detect in verdicts.order_by("response").values_list("response", "detect"):

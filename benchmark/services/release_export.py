@@ -109,7 +109,7 @@ def _runs(result_set: ResultSet | None) -> list[Run]:
 def _detectors(result_set: ResultSet | None) -> dict[Detector, bool]:
     if result_set is None:
         return {}
-    return {row.detector: row.primary for row in result_set.counting_detectors}
+    return {row.detector: row.primary for row in result_set.held_detectors}
 
 
 def _record(item: DatasetItem) -> dict[str, Any]:

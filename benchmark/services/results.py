@@ -95,8 +95,8 @@ def _newest(dataset: Dataset) -> ResultSet | None:
 
 
 def _holds(result_set: ResultSet, runs: list[Run], detectors: list[Detector]) -> bool:
-    held_runs = {row.run_id for row in result_set.counting_runs}
-    held_detectors = [row.detector_id for row in result_set.counting_detectors]
+    held_runs = {row.run_id for row in result_set.held_runs}
+    held_detectors = [row.detector_id for row in result_set.held_detectors]
     return held_runs == {run.pk for run in runs} and held_detectors == [detector.pk for detector in detectors]
 
 

@@ -281,7 +281,7 @@ def _refuse_unfinished(result_set: ResultSet) -> None:
 
 
 def _refuse_unlabelled(result_set: ResultSet) -> None:
-    pair = [row.detector for row in result_set.detectors.filter(primary=True).select_related("detector")]
+    pair = result_set.primary
     if len(pair) < results.PRIMARY:
         raise Invalid(f"{result_set.name} has no two detectors, by whose labels answers could be drawn.")
     jobs = DetectionJob.objects.filter(dataset=result_set.dataset_id, detector__in=pair)

@@ -216,7 +216,7 @@ def _changed(row: Analysis, newest: ResultSet) -> bool:
 
 def _simulated(result_set: ResultSet) -> bool:
     """Whether a model that ran or a detector that labelled is simulated."""
-    runs, detectors = result_set.counting_runs, result_set.counting_detectors
+    runs, detectors = result_set.held_runs, result_set.held_detectors
     return any(row.run.simulated for row in runs) or any(row.detector.simulated for row in detectors)
 
 

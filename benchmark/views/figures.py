@@ -40,7 +40,7 @@ def figure_list(request: HttpRequest) -> HttpResponse:
         "dataset": result_set.dataset if result_set else None,
         "datasets": datasets(),
         "figures": figures.FIGURES,
-        "labelled": result_set is not None and result_set.detectors.exists(),
+        "labelled": result_set is not None and bool(result_set.held_detectors),
     }
     return render(request, "benchmark/figures.html", context)
 

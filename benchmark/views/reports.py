@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.models import Dataset
 from annotate.permissions import person_of, reader_required
-from benchmark import analysis_page, study_tables
+from benchmark import analysis_page, study_tables, tables
 from benchmark.analyses import KINDS
 from benchmark.figures import REGISTER
 from benchmark.models import Report, ResultSet
@@ -115,7 +115,7 @@ def _offered(result_set: ResultSet) -> dict[str, Any]:
             for row in content.stored(result_set).select_related("result_set").defer("result")
         ],
         "sets": study_tables.sets(result_set),
-        "pair": result_set.detectors.filter(primary=True).count() == 2,
+        "pair": len(result_set.primary) == tables.PAIR,
     }
 
 
